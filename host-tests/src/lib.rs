@@ -1,0 +1,1 @@
+//! What several tests share: seeded random values and small models.

@@ -1,0 +1,1 @@
+//! The float model in plain f64, written to be read.

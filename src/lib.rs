@@ -1,0 +1,4 @@
+//! Small causal transformers on Cortex-M microcontrollers: integers only, no heap, one token at a time for ever.
+
+#![no_std]
+#![deny(unsafe_code)]
