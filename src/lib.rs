@@ -2,3 +2,9 @@
 
 #![no_std]
 #![deny(unsafe_code)]
+
+pub mod arith;
+pub mod kernels;
+pub mod model;
+
+pub use microformer_packed as packed;

@@ -1,0 +1,199 @@
+//! How many words of RAM each part of a model needs: the same figures size the static and carve it up.
+
+use crate::{Activation, Attention, Block, Embed, LANES, Layout, Linear, Mlp, Model, Pool, Stem, padded};
+
+/// Taps that one depthwise convolution may have.
+pub const MAX_TAPS: usize = 32;
+
+/// The state of a model in words of 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Frames, keys, values and tokens that the next step looks back at.
+    pub history: usize,
+    /// What a step of `chunk` tokens needs only while it runs.
+    pub scratch: usize,
+}
+
+impl Memory {
+    /// The memory of `model` when it takes `chunk` tokens through each layer at once.
+    #[must_use]
+    pub const fn of(model: &Model, chunk: usize) -> Self {
+        let mut history = model.embed.history_words() + model.score_words() + model.pool_words();
+        let mut wide = 0;
+        let mut mixed = 0;
+        let mut row = 0;
+        let mut columns = max(model.head.columns, model.embed.columns());
+        let mut index = 0;
+        while index < model.blocks.len() {
+            let block = &model.blocks[index];
+            history += block.history_words();
+            wide = max(wide, block.wide());
+            mixed = max(mixed, block.attention.output.columns);
+            row = max(row, block.attention.row());
+            columns =
+                max(columns, max(block.attention.output.columns, max(block.mlp.up.columns, block.mlp.down.columns)));
+            index += 1;
+        }
+        let bytes = chunk * (2 * padded(model.width) + padded(model.width) + wide + mixed) + 2 * row;
+        let expanded = max(chunk * model.layout.expanded_words(columns), model.embed.expanded_words(model.layout));
+        Self { history, scratch: bytes / LANES + expanded + model.embed.scratch_words() }
+    }
+
+    #[must_use]
+    pub const fn words(&self) -> usize {
+        self.history + self.scratch
+    }
+}
+
+impl Model<'_> {
+    /// Length of the score vector, padded.
+    #[must_use]
+    pub const fn scores(&self) -> usize {
+        self.head.rows
+    }
+
+    #[must_use]
+    pub const fn score_words(&self) -> usize {
+        self.scores() / 2
+    }
+
+    /// The sums of the pool, and the ring of what must leave them.
+    #[must_use]
+    pub const fn pool_words(&self) -> usize {
+        match self.pool {
+            Pool::Each => 0,
+            Pool::Mean { tokens } => self.scores() + tokens * self.scores() / 2 + self.score_words(),
+        }
+    }
+}
+
+impl Layout {
+    /// Words into which the kernels expand `columns` activations before they multiply.
+    #[must_use]
+    pub const fn expanded_words(self, columns: usize) -> usize {
+        match self {
+            Self::Plain => 0,
+            Self::Paired => columns / 2,
+        }
+    }
+}
+
+impl Embed<'_> {
+    /// Columns of the matrix that all tokens of a chunk pass at once.
+    const fn columns(&self) -> usize {
+        match self {
+            Self::Linear { linear, .. } => linear.columns,
+            Self::Table { .. } => 0,
+            Self::Convolution(stem) => stem.projection.columns,
+        }
+    }
+
+    /// The frames under the kernel, and for the stem the tokens under the second kernel.
+    #[must_use]
+    pub const fn history_words(&self) -> usize {
+        match self {
+            Self::Linear { linear, .. } => linear.columns / LANES,
+            Self::Table { .. } => 0,
+            Self::Convolution(stem) => stem.frame_words() + stem.depth_words(),
+        }
+    }
+
+    #[must_use]
+    pub const fn scratch_words(&self) -> usize {
+        match self {
+            Self::Convolution(stem) => stem.places * stem.patch() / LANES + stem.projection.columns / LANES,
+            _ => 0,
+        }
+    }
+
+    const fn expanded_words(&self, layout: Layout) -> usize {
+        match self {
+            Self::Convolution(stem) => stem.places * layout.expanded_words(stem.patch()),
+            _ => 0,
+        }
+    }
+}
+
+impl Stem<'_> {
+    #[must_use]
+    pub const fn frame_words(&self) -> usize {
+        padded(self.frames * self.features) / LANES
+    }
+
+    /// The ring of convolved tokens.
+    #[must_use]
+    pub const fn depth_words(&self) -> usize {
+        self.depth_tokens * self.places * self.channels() / LANES
+    }
+}
+
+impl Block<'_> {
+    /// Bytes for each token that queries, keys and values share with the perceptron's hidden layer, in turn.
+    #[must_use]
+    pub const fn wide(&self) -> usize {
+        max(self.attention.query_key_value.rows, self.mlp.wide())
+    }
+
+    #[must_use]
+    pub const fn history_words(&self) -> usize {
+        self.attention.heads * (self.attention.key_words() + self.attention.value_words()) + self.mlp.ring_words()
+    }
+}
+
+impl Attention<'_> {
+    /// Words of one head's ring of keys.
+    #[must_use]
+    pub const fn key_words(&self) -> usize {
+        self.window * self.head_len / LANES
+    }
+
+    /// Words of one head's ring of values: the window is even there, as values are mixed two tokens at a time.
+    #[must_use]
+    pub const fn value_words(&self) -> usize {
+        self.row() * self.head_len / LANES
+    }
+
+    /// Length of a row of scores: the window, made even.
+    #[must_use]
+    pub const fn row(&self) -> usize {
+        self.window.next_multiple_of(2)
+    }
+}
+
+impl Mlp<'_> {
+    /// Words of the ring under the convolution.
+    #[must_use]
+    pub const fn ring_words(&self) -> usize {
+        match &self.convolution {
+            Some(convolution) => convolution.taps * convolution.channels / LANES,
+            None => 0,
+        }
+    }
+
+    const fn wide(&self) -> usize {
+        self.up.rows
+    }
+}
+
+impl Activation<'_> {
+    /// Bytes of flash that the activation takes.
+    #[must_use]
+    pub const fn flash_bytes(&self) -> usize {
+        match self {
+            Self::Relu => 0,
+            Self::Table(table) => table.len(),
+        }
+    }
+}
+
+impl Linear<'_> {
+    /// Multiplications with weights in one pass.
+    #[must_use]
+    pub const fn macs(&self) -> usize {
+        self.rows * self.columns
+    }
+}
+
+const fn max(a: usize, b: usize) -> usize {
+    if a > b { a } else { b }
+}

@@ -1,0 +1,27 @@
+//! The loops: matrices, attention, norms, tables. They know lengths and multipliers, and no model at all.
+//!
+//! [`portable`] is the meaning of every kernel, in plain Rust, and runs everywhere. A chip with the DSP extension runs
+//! `dsp` instead, which computes the same bits in fewer cycles. The names at this level are the ones that the target runs.
+//!
+//! Lengths are checked once at the door of a kernel. They follow from a baked model, so a wrong one is an error of this
+//! crate: tests stop at it, and a release build computes only as far as all lengths reach.
+
+pub mod portable;
+
+pub use portable as fast;
+
+pub use fast::{
+    LAYOUT, activate, depthwise, linear, linear_add, mix, norm, norm_stream, relu, rescale, scores, soften,
+};
+pub use fast::{store_key, store_value};
+
+/// One head's scores for a run of neighbouring keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Scoring {
+    /// From 256 · q·k to steps of the exponential table.
+    pub multiplier: i32,
+    /// What one token of distance takes from 256 · q·k.
+    pub slope: i32,
+    /// Distance of the first key; each next one is nearer by 1.
+    pub distance: i32,
+}

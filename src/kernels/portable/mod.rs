@@ -1,0 +1,13 @@
+//! Every kernel in plain Rust: the meaning that faster ones must reproduce bit for bit.
+
+mod attention;
+mod depthwise;
+mod elementwise;
+mod linear;
+mod norm;
+
+pub use attention::{mix, scores, soften, store_key, store_value};
+pub use depthwise::depthwise;
+pub use elementwise::{activate, relu, rescale};
+pub use linear::{LAYOUT, linear, linear_add};
+pub use norm::{norm, norm_stream};
