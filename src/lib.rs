@@ -6,5 +6,6 @@
 pub mod arith;
 pub mod kernels;
 pub mod model;
+pub mod signal;
 
 pub use microformer_packed as packed;
