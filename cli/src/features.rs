@@ -7,6 +7,7 @@ use crate::clips::{Clip, Collection};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use microformer::signal::State;
 use microformer_bake::signal::{GainSettings, NoiseSettings, Settings, Tables};
 use rayon::prelude::*;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -103,6 +104,9 @@ impl SettingsArguments {
     }
 }
 
+/// Holds every front end that settings can ask for.
+type LargestState = State<1024, 512, 64>;
+
 /// What the metadata says.
 #[derive(Serialize)]
 struct Description<'a> {
@@ -128,7 +132,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let (names, labels) = number_labels(&collection.clips, &arguments.labels)?;
     let frames = work.collection(&collection)?;
     let description = Description { settings: &settings, labels: &names, clips: &collection.clips };
-    write(&arguments.output, &frames, tables.channels(), Some(&labels), &description)
+    write(&arguments.output, &frames, tables.front_end().filterbank.channels(), Some(&labels), &description)
 }
 
 /// Tables, and the length every clip is brought to.
@@ -187,11 +191,14 @@ impl Work<'_> {
             "{length} samples are fewer than one frame of {}; pad with --seconds",
             self.settings.window_samples()
         );
-        let mut listener = self.tables.listener();
-        let mut features = Vec::with_capacity(frames * self.tables.channels());
+        let front_end = self.tables.front_end();
+        let channels = front_end.filterbank.channels();
+        let mut state = LargestState::new();
+        let mut frame = vec![0; channels];
+        let mut features = Vec::with_capacity(frames * channels);
         let silence = vec![0; length.saturating_sub(samples.len())];
         for mut part in [&samples[..samples.len().min(length)], &silence] {
-            while let Some(frame) = listener.process(&mut part) {
+            while state.process(&front_end, &mut part, &mut frame) {
                 // Settings keep scale_shift at 10 or less, and ln(2³²) · 2¹⁰ < 2¹⁵.
                 features.extend(frame.iter().map(|&value| value as i16));
             }
@@ -251,7 +258,7 @@ fn from_samples(arguments: &Arguments, work: &Work) -> Result<()> {
         .collect::<Result<Vec<_>>>()?;
     progress.finish_and_clear();
     let description = Description { settings: work.settings, labels: &arguments.labels, clips: &[] };
-    write(&arguments.output, &frames, work.tables.channels(), labels.as_deref(), &description)
+    write(&arguments.output, &frames, work.tables.front_end().filterbank.channels(), labels.as_deref(), &description)
 }
 
 /// Pads the clips to one length and writes the file, whole or not at all.

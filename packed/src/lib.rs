@@ -10,6 +10,7 @@
 mod layout;
 mod memory;
 mod model;
+pub mod signal;
 
 pub use layout::{GROUP, GROUP_HEAD, Layout, Row, linear_words, pack_linear, pack_word};
 pub use memory::{MAX_TAPS, Memory};

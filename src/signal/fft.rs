@@ -4,73 +4,41 @@
 //! operand down by its radix, rounding to nearest, then rotates and adds, and sums wrap at 16 bits. It equals kissfft with
 //! `FIXED_POINT=16` bit for bit, which is what the micro frontend runs on.
 
-/// A complex value of two 16-bit halves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C, align(4))]
-pub struct Complex {
-    /// Real part.
-    pub re: i16,
-    /// Imaginary part.
-    pub im: i16,
+use super::{Complex, Fft};
+
+/// Transforms in place. Every input is first shifted up by `shift` bits; the spectrum comes out divided by 2·N.
+/// Bin 0 is the mean; the bin at half the sample rate is not kept.
+pub fn apply(fft: &Fft, points: &mut [Complex], shift: u32) {
+    reorder(points);
+    let mut span = first_stage(points, shift);
+    let mut rotations = fft.rotations;
+    while let Some((stage, rest)) = rotations.split_at_checked(span) {
+        if stage.is_empty() {
+            break;
+        }
+        radix4(points, stage);
+        rotations = rest;
+        span *= 4;
+    }
+    separate(fft, points);
 }
 
-impl Complex {
-    /// 0 + 0i.
-    pub const ZERO: Self = Self { re: 0, im: 0 };
-
-    fn wide(self) -> (i32, i32) {
-        (i32::from(self.re), i32::from(self.im))
+/// From the spectrum of the packed pairs to the spectrum of the real samples.
+fn separate(fft: &Fft, points: &mut [Complex]) {
+    let half = points.len() / 2;
+    let [mean, rest @ ..] = points else { return };
+    let (re, im) = (halve(mean.re), halve(mean.im));
+    *mean = wrap((re + im, 0));
+    let Some((low, high)) = rest.split_at_mut_checked(half.saturating_sub(1)) else {
+        return;
+    };
+    let [middle, high @ ..] = high else { return };
+    let pairs = low.iter_mut().zip(high.iter_mut().rev());
+    for ((a, b), &rotation) in pairs.zip(fft.untangle) {
+        (*a, *b) = untangle(*a, *b, rotation);
     }
-
-    fn wrap((re, im): (i32, i32)) -> Self {
-        Self { re: re as i16, im: im as i16 }
-    }
-}
-
-/// Tables of a transform of 2·N real samples, N = 128, 256 or 512 complex points.
-#[derive(Clone, Copy, Debug)]
-pub struct Fft<'a> {
-    /// Rotations of the stages in order of execution, a stage of span m having m entries: e^(−2πi·jk/4m), j = 1, 2, 3.
-    pub rotations: &'a [[Complex; 3]],
-    /// Rotations that untangle the real spectrum, N/2 of them: e^(−πi·(k/N + 1/2)), k from 1.
-    pub untangle: &'a [Complex],
-}
-
-impl Fft<'_> {
-    /// Transforms in place. Every input is first shifted up by `shift` bits; the spectrum comes out divided by 2·N.
-    /// Bin 0 is the mean; the bin at half the sample rate is not kept.
-    pub fn apply(&self, points: &mut [Complex], shift: u32) {
-        reorder(points);
-        let mut span = first_stage(points, shift);
-        let mut rotations = self.rotations;
-        while let Some((stage, rest)) = rotations.split_at_checked(span) {
-            if stage.is_empty() {
-                break;
-            }
-            radix4(points, stage);
-            rotations = rest;
-            span *= 4;
-        }
-        self.separate(points);
-    }
-
-    /// From the spectrum of the packed pairs to the spectrum of the real samples.
-    fn separate(&self, points: &mut [Complex]) {
-        let half = points.len() / 2;
-        let [mean, rest @ ..] = points else { return };
-        let (re, im) = (halve(mean.re), halve(mean.im));
-        *mean = Complex::wrap((re + im, 0));
-        let Some((low, high)) = rest.split_at_mut_checked(half.saturating_sub(1)) else {
-            return;
-        };
-        let [middle, high @ ..] = high else { return };
-        let pairs = low.iter_mut().zip(high.iter_mut().rev());
-        for ((a, b), &rotation) in pairs.zip(self.untangle) {
-            (*a, *b) = untangle(*a, *b, rotation);
-        }
-        if let Some(&rotation) = self.untangle.last() {
-            (_, *middle) = untangle(*middle, *middle, rotation);
-        }
+    if let Some(&rotation) = fft.untangle.last() {
+        (_, *middle) = untangle(*middle, *middle, rotation);
     }
 }
 
@@ -121,7 +89,7 @@ fn first_stage(points: &mut [Complex], shift: u32) -> usize {
         let (blocks, _) = points.as_chunks_mut::<2>();
         for block in blocks {
             let [a, b] = block.map(|point| (halve(up(point.re)), halve(up(point.im))));
-            *block = [Complex::wrap((a.0 + b.0, a.1 + b.1)), Complex::wrap((a.0 - b.0, a.1 - b.1))];
+            *block = [wrap((a.0 + b.0, a.1 + b.1)), wrap((a.0 - b.0, a.1 - b.1))];
         }
         2
     }
@@ -157,10 +125,10 @@ fn combine([a, b, c, d]: [(i32, i32); 4]) -> [Complex; 4] {
     let odd_sum = (b.0 + d.0, b.1 + d.1);
     let odd_difference = (b.0 - d.0, b.1 - d.1);
     [
-        Complex::wrap((even_sum.0 + odd_sum.0, even_sum.1 + odd_sum.1)),
-        Complex::wrap((even_difference.0 + odd_difference.1, even_difference.1 - odd_difference.0)),
-        Complex::wrap((even_sum.0 - odd_sum.0, even_sum.1 - odd_sum.1)),
-        Complex::wrap((even_difference.0 - odd_difference.1, even_difference.1 + odd_difference.0)),
+        wrap((even_sum.0 + odd_sum.0, even_sum.1 + odd_sum.1)),
+        wrap((even_difference.0 + odd_difference.1, even_difference.1 - odd_difference.0)),
+        wrap((even_sum.0 - odd_sum.0, even_sum.1 - odd_sum.1)),
+        wrap((even_difference.0 - odd_difference.1, even_difference.1 + odd_difference.0)),
     ]
 }
 
@@ -171,16 +139,14 @@ fn untangle(low: Complex, high: Complex, rotation: Complex) -> (Complex, Complex
     let b = (halve(high.re), halve(high.im.wrapping_neg()));
     let even = (a.0 + b.0, a.1 + b.1);
     // Both parts reach 2 · 16383 = 32766, so a product sum stays below 2 · 32766 · 32767 + 2¹⁴ < 2³¹.
-    let odd = Complex::wrap(rotate((a.0 - b.0, a.1 - b.1), rotation)).wide();
-    (
-        Complex::wrap(((even.0 + odd.0) >> 1, (even.1 + odd.1) >> 1)),
-        Complex::wrap(((even.0 - odd.0) >> 1, (odd.1 - even.1) >> 1)),
-    )
+    let odd = wrap(rotate((a.0 - b.0, a.1 - b.1), rotation));
+    let odd = (i32::from(odd.re), i32::from(odd.im));
+    (wrap(((even.0 + odd.0) >> 1, (even.1 + odd.1) >> 1)), wrap(((even.0 - odd.0) >> 1, (odd.1 - even.1) >> 1)))
 }
 
 #[inline(always)]
 fn rotate((re, im): (i32, i32), by: Complex) -> (i32, i32) {
-    let (by_re, by_im) = by.wide();
+    let (by_re, by_im) = (i32::from(by.re), i32::from(by.im));
     (round(re * by_re - im * by_im), round(re * by_im + im * by_re))
 }
 
@@ -200,4 +166,10 @@ fn quarter(value: i16) -> i32 {
 #[inline(always)]
 fn halve(value: i16) -> i32 {
     round(i32::from(value) * 16383)
+}
+
+/// The low 16 bits of both parts.
+#[inline(always)]
+fn wrap((re, im): (i32, i32)) -> Complex {
+    Complex { re: re as i16, im: im as i16 }
 }

@@ -3,34 +3,18 @@
 //! Channels are triangles that overlap by half: a bin between two centres gives `weight` of its energy to the lower
 //! channel and `unweight` to the upper one. Every bin is read once.
 
-use super::fft::Complex;
+use super::{Complex, Filterbank};
 
-/// Fractional bits of a weight: 4096 is one.
-pub const WEIGHT_BITS: u32 = 12;
-
-/// Triangular channels over the spectrum.
-#[derive(Clone, Copy, Debug)]
-pub struct Filterbank<'a> {
-    /// The first bin that counts; never 0, the mean.
-    pub start: usize,
-    /// How many bins lie below the first centre, between each two centres, and so on: one more than channels.
-    pub widths: &'a [u8],
-    /// Per bin from `start`: weight for the channel that ends here, and for the one that begins.
-    pub weights: &'a [[i16; 2]],
-}
-
-impl Filterbank<'_> {
-    /// Writes √(Σ weight · |bin|²) of each channel, rounded, then shifted down by `shift` bits.
-    pub fn apply(&self, spectrum: &[Complex], shift: u32, channels: &mut [u32]) {
-        let mut bins = spectrum.iter().skip(self.start).zip(self.weights);
-        let mut widths = self.widths.iter();
-        // What lies below the first centre falls to no channel; its rising half belongs to the first.
-        let (_, mut rising) = gather(&mut bins, widths.next());
-        for (channel, width) in channels.iter_mut().zip(widths) {
-            let (falling, next) = gather(&mut bins, Some(width));
-            *channel = root(rising.wrapping_add(falling).cast_unsigned()).wrapping_shr(shift);
-            rising = next;
-        }
+/// Writes √(Σ weight · |bin|²) of each channel, rounded, then shifted down by `shift` bits.
+pub fn apply(filterbank: &Filterbank, spectrum: &[Complex], shift: u32, channels: &mut [u32]) {
+    let mut bins = spectrum.iter().skip(filterbank.start).zip(filterbank.weights);
+    let mut widths = filterbank.widths.iter();
+    // What lies below the first centre falls to no channel; its rising half belongs to the first.
+    let (_, mut rising) = gather(&mut bins, widths.next());
+    for (channel, width) in channels.iter_mut().zip(widths) {
+        let (falling, next) = gather(&mut bins, Some(width));
+        *channel = root(rising.wrapping_add(falling).cast_unsigned()).wrapping_shr(shift);
+        rising = next;
     }
 }
 

@@ -3,8 +3,9 @@
 //! Channel energies and their noise estimates in, normalised energies out. The gain is a function of the estimate,
 //! held as one parabola per power of two; a final curve compresses small values by squaring them.
 
-/// Fractional bits of the signal-to-noise ratio before the final curve.
-const RATIO_BITS: u32 = 12;
+use super::Gain;
+
+const RATIO_BITS: u32 = Gain::RATIO_BITS;
 
 /// Fractional bits of the result.
 const OUTPUT_BITS: u32 = 6;
@@ -12,39 +13,28 @@ const OUTPUT_BITS: u32 = 6;
 /// Fractional bits of the position inside a power of two.
 const POSITION_BITS: u32 = 10;
 
-/// The gain as a function of the noise estimate.
-#[derive(Clone, Copy, Debug)]
-pub struct Gain<'a> {
-    /// One parabola per bit length of the estimate, 0 to 32: value at its start, slope, curvature.
-    pub parabolas: &'a [[i16; 3]; 33],
-    /// Bits to drop from value × gain.
-    pub shift: u32,
+/// Multiplies each channel by the gain that its estimate asks for and compresses the result.
+pub fn apply(gain: &Gain, channels: &mut [u32], estimates: &[u32]) {
+    for (value, &estimate) in channels.iter_mut().zip(estimates) {
+        let factor = i64::from(factor(gain, estimate)).cast_unsigned() as u32;
+        let ratio = (u64::from(*value) * u64::from(factor)).wrapping_shr(gain.shift);
+        *value = compress(ratio as u32);
+    }
 }
 
-impl Gain<'_> {
-    /// Multiplies each channel by the gain that its estimate asks for and compresses the result.
-    pub fn apply(&self, channels: &mut [u32], estimates: &[u32]) {
-        for (value, &estimate) in channels.iter_mut().zip(estimates) {
-            let gain = i64::from(self.gain(estimate)).cast_unsigned() as u32;
-            let ratio = (u64::from(*value) * u64::from(gain)).wrapping_shr(self.shift);
-            *value = compress(ratio as u32);
-        }
-    }
-
-    fn gain(&self, estimate: u32) -> i16 {
-        let length = u32::BITS - estimate.leading_zeros();
-        let Some(&[start, slope, curvature]) = self.parabolas.get(length as usize) else {
-            return 0;
-        };
-        // The bits after the leading one, as a fraction with 10 bits.
-        let whole = POSITION_BITS + 1;
-        let aligned = if length < whole { estimate << (whole - length) } else { estimate >> (length - whole) };
-        let position = (aligned & ((1 << POSITION_BITS) - 1)).cast_signed();
-        // |curvature · position| >> 5 < 2²⁰ and |slope| << 5 ≤ 2²⁰, so the product stays below 2²¹ · 2¹⁰ = 2³¹.
-        let rise = ((i32::from(curvature) * position) >> 5) + (i32::from(slope) << 5);
-        let rise = (rise.wrapping_mul(position).wrapping_add(1 << 14)) >> 15;
-        (rise + i32::from(start)) as i16
-    }
+fn factor(gain: &Gain, estimate: u32) -> i16 {
+    let length = u32::BITS - estimate.leading_zeros();
+    let Some(&[start, slope, curvature]) = gain.parabolas.get(length as usize) else {
+        return 0;
+    };
+    // The bits after the leading one, as a fraction with 10 bits.
+    let whole = POSITION_BITS + 1;
+    let aligned = if length < whole { estimate << (whole - length) } else { estimate >> (length - whole) };
+    let position = (aligned & ((1 << POSITION_BITS) - 1)).cast_signed();
+    // |curvature · position| >> 5 < 2²⁰ and |slope| << 5 ≤ 2²⁰, so the product stays below 2²¹ · 2¹⁰ = 2³¹.
+    let rise = ((i32::from(curvature) * position) >> 5) + (i32::from(slope) << 5);
+    let rise = (rise.wrapping_mul(position).wrapping_add(1 << 14)) >> 15;
+    (rise + i32::from(start)) as i16
 }
 
 /// Below 2: a quarter of the square; from there on the tangent, x − 1.
@@ -76,9 +66,9 @@ mod tests {
         parabolas[0] = [300, 0, 0];
         parabolas[12] = [1000, -200, 50];
         let gain = Gain { parabolas: &parabolas, shift: 0 };
-        assert_eq!(gain.gain(0), 300);
-        assert_eq!(gain.gain(2048), 1000);
+        assert_eq!(factor(&gain, 0), 300);
+        assert_eq!(factor(&gain, 2048), 1000);
         // Half way: 1000 − 100 + 12.5 = 912.5, and the rise of −87.5 rounds up.
-        assert_eq!(gain.gain(3072), 913);
+        assert_eq!(factor(&gain, 3072), 913);
     }
 }

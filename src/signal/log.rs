@@ -3,6 +3,8 @@
 //! The base-2 logarithm is its whole part, the bits after the leading one, and a correction read from a table of 128
 //! segments, interpolated.
 
+use super::Log;
+
 /// Fractional bits of the logarithm.
 const FRACTION_BITS: u32 = 16;
 
@@ -12,31 +14,20 @@ const SEGMENT_BITS: u32 = 9;
 /// ln 2 with 16 fractional bits.
 const LN_2_Q16: u64 = 45426;
 
-/// How energies become features.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Log {
-    /// Features are natural logarithms times two to this power.
-    pub scale_shift: u32,
-    /// Bits by which values are shifted up first, so that small ones are not lost.
-    pub correction_bits: u32,
+/// Writes the scaled logarithm of every channel.
+pub fn apply(log: &Log, channels: &[u32], features: &mut [u16]) {
+    for (&value, feature) in channels.iter().zip(features) {
+        let value = value.wrapping_shl(log.correction_bits);
+        let scaled = if value > 1 { logarithm(log, value) } else { 0 };
+        *feature = scaled;
+    }
 }
 
-impl Log {
-    /// Writes the scaled logarithm of every channel.
-    pub fn apply(&self, channels: &[u32], features: &mut [u16]) {
-        for (&value, feature) in channels.iter().zip(features) {
-            let value = value.wrapping_shl(self.correction_bits);
-            let scaled = if value > 1 { self.logarithm(value) } else { 0 };
-            *feature = scaled;
-        }
-    }
-
-    fn logarithm(&self, value: u32) -> u16 {
-        const HALF: u32 = 1 << (FRACTION_BITS - 1);
-        let natural = (LN_2_Q16 * u64::from(log2_q16(value)) + u64::from(HALF)) >> FRACTION_BITS;
-        let scaled = (natural as u32).wrapping_shl(self.scale_shift);
-        (scaled.wrapping_add(HALF) >> FRACTION_BITS) as u16
-    }
+fn logarithm(log: &Log, value: u32) -> u16 {
+    const HALF: u32 = 1 << (FRACTION_BITS - 1);
+    let natural = (LN_2_Q16 * u64::from(log2_q16(value)) + u64::from(HALF)) >> FRACTION_BITS;
+    let scaled = (natural as u32).wrapping_shl(log.scale_shift);
+    (scaled.wrapping_add(HALF) >> FRACTION_BITS) as u16
 }
 
 /// Base-2 logarithm of a value of at least 1, with 16 fractional bits.
@@ -74,7 +65,7 @@ mod tests {
 
     fn feature(value: u32) -> u16 {
         let mut features = [0];
-        LOG.apply(&[value], &mut features);
+        apply(&LOG, &[value], &mut features);
         features[0]
     }
 

@@ -3,42 +3,26 @@
 //! Channel energies in, the same with their estimated noise removed out; the estimates persist from frame to frame.
 //! Even and odd channels follow at different rates. At least a fixed share of every value remains.
 
-/// Fractional bits of smoothing rates and of the share that remains: 16384 is one.
-pub const RATE_BITS: u32 = 14;
+use super::Noise;
 
-/// How noise is followed and how much of a value always remains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Noise {
-    /// Fractional bits of the estimates.
-    pub smoothing_bits: u32,
-    /// Share of a new value in the estimate of channels 0, 2, 4 …
-    pub even_smoothing: u16,
-    /// Share of a new value in the estimate of channels 1, 3, 5 …
-    pub odd_smoothing: u16,
-    /// Share of the value that is left at least.
-    pub min_signal_remaining: u16,
-}
-
-impl Noise {
-    /// Updates `estimates` and subtracts them from `channels`.
-    pub fn apply(&self, channels: &mut [u32], estimates: &mut [u32]) {
-        let rates = [self.even_smoothing, self.odd_smoothing];
-        for (pair, estimates) in channels.chunks_mut(2).zip(estimates.chunks_mut(2)) {
-            for ((value, estimate), rate) in pair.iter_mut().zip(estimates).zip(rates) {
-                *value = self.suppress(*value, estimate, u32::from(rate));
-            }
+/// Updates `estimates` and subtracts them from `channels`.
+pub fn apply(noise: &Noise, channels: &mut [u32], estimates: &mut [u32]) {
+    let rates = [noise.even_smoothing, noise.odd_smoothing];
+    for (pair, estimates) in channels.chunks_mut(2).zip(estimates.chunks_mut(2)) {
+        for ((value, estimate), rate) in pair.iter_mut().zip(estimates).zip(rates) {
+            *value = suppress(noise, *value, estimate, u32::from(rate));
         }
     }
+}
 
-    fn suppress(&self, value: u32, estimate: &mut u32, rate: u32) -> u32 {
-        let scaled = value.wrapping_shl(self.smoothing_bits);
-        let kept = (1u32 << RATE_BITS).wrapping_sub(rate);
-        let sum = (u64::from(scaled) * u64::from(rate)).wrapping_add(u64::from(*estimate) * u64::from(kept));
-        *estimate = (sum >> RATE_BITS) as u32;
-        let floor = (u64::from(value) * u64::from(self.min_signal_remaining)) >> RATE_BITS;
-        let remaining = scaled.saturating_sub(*estimate).wrapping_shr(self.smoothing_bits);
-        remaining.max(floor as u32)
-    }
+fn suppress(noise: &Noise, value: u32, estimate: &mut u32, rate: u32) -> u32 {
+    let scaled = value.wrapping_shl(noise.smoothing_bits);
+    let kept = (1u32 << Noise::SHARE_BITS).wrapping_sub(rate);
+    let sum = (u64::from(scaled) * u64::from(rate)).wrapping_add(u64::from(*estimate) * u64::from(kept));
+    *estimate = (sum >> Noise::SHARE_BITS) as u32;
+    let floor = (u64::from(value) * u64::from(noise.min_signal_remaining)) >> Noise::SHARE_BITS;
+    let remaining = scaled.saturating_sub(*estimate).wrapping_shr(noise.smoothing_bits);
+    remaining.max(floor as u32)
 }
 
 #[cfg(test)]
@@ -51,7 +35,7 @@ mod tests {
     #[test]
     fn even_and_odd_channels_follow_at_their_own_rates() {
         let (mut channels, mut estimates) = ([100, 100, 100], [0; 3]);
-        NOISE.apply(&mut channels, &mut estimates);
+        apply(&NOISE, &mut channels, &mut estimates);
         assert_eq!(estimates, [50 << 10, 25 << 10, 50 << 10]);
         assert_eq!(channels, [50, 75, 50]);
     }
@@ -59,7 +43,7 @@ mod tests {
     #[test]
     fn a_share_of_the_signal_remains_when_noise_exceeds_it() {
         let (mut channels, mut estimates) = ([100], [1 << 20]);
-        NOISE.apply(&mut channels, &mut estimates);
+        apply(&NOISE, &mut channels, &mut estimates);
         // 100 · 1638 / 16384 = 9.99, rounded down.
         assert_eq!(channels, [9]);
     }

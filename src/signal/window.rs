@@ -3,40 +3,26 @@
 //! Each product is `(sample · coefficient) >> 12`, cut to 16 bits. The largest magnitude comes back too: it decides
 //! how far the transform may scale the frame up.
 
-use super::fft::Complex;
+use super::{Complex, Window};
 
-/// Fractional bits of a coefficient: 4096 is one.
-pub const COEFFICIENT_BITS: u32 = 12;
-
-/// The taper that each frame is multiplied by, and how far frames lie apart.
-#[derive(Clone, Copy, Debug)]
-pub struct Window<'a> {
-    /// One per sample of the frame, 0..=4096; their number is the window's length, which is even.
-    pub coefficients: &'a [i16],
-    /// Samples from the start of one frame to the start of the next, at most the window's length.
-    pub step: usize,
-}
-
-impl Window<'_> {
-    /// Writes the windowed samples `x[2k] + i·x[2k + 1]` to `output[k]`, zeros after them, and returns the largest
-    /// magnitude. A value of −32768 counts as negative in that comparison, as it does in the micro frontend.
-    pub fn apply(&self, samples: &[i16], output: &mut [Complex]) -> u16 {
-        let (samples, _) = samples.as_chunks::<2>();
-        let (coefficients, _) = self.coefficients.as_chunks::<2>();
-        let mut largest = 0;
-        let mut rest = output.iter_mut();
-        for ((sample, coefficient), place) in samples.iter().zip(coefficients).zip(&mut rest) {
-            let [re, im] = [scale(sample[0], coefficient[0]), scale(sample[1], coefficient[1])];
-            largest = largest.max(re.wrapping_abs()).max(im.wrapping_abs());
-            *place = Complex { re, im };
-        }
-        rest.for_each(|place| *place = Complex::ZERO);
-        largest.cast_unsigned()
+/// Writes the windowed samples `x[2k] + i·x[2k + 1]` to `output[k]`, zeros after them, and returns the largest
+/// magnitude. A value of −32768 counts as negative in that comparison, as it does in the micro frontend.
+pub fn apply(window: &Window, samples: &[i16], output: &mut [Complex]) -> u16 {
+    let (samples, _) = samples.as_chunks::<2>();
+    let (coefficients, _) = window.coefficients.as_chunks::<2>();
+    let mut largest = 0;
+    let mut rest = output.iter_mut();
+    for ((sample, coefficient), place) in samples.iter().zip(coefficients).zip(&mut rest) {
+        let [re, im] = [scale(sample[0], coefficient[0]), scale(sample[1], coefficient[1])];
+        largest = largest.max(re.wrapping_abs()).max(im.wrapping_abs());
+        *place = Complex { re, im };
     }
+    rest.for_each(|place| *place = Complex::ZERO);
+    largest.cast_unsigned()
 }
 
 fn scale(sample: i16, coefficient: i16) -> i16 {
-    ((i32::from(sample) * i32::from(coefficient)) >> COEFFICIENT_BITS) as i16
+    ((i32::from(sample) * i32::from(coefficient)) >> Window::COEFFICIENT_BITS) as i16
 }
 
 #[cfg(test)]
@@ -46,7 +32,7 @@ mod tests {
     fn apply(samples: &[i16]) -> (u16, [Complex; 3]) {
         let window = Window { coefficients: &[0, 2048, 4096, 1], step: 2 };
         let mut output = [Complex { re: 7, im: 7 }; 3];
-        (window.apply(samples, &mut output), output)
+        (super::apply(&window, samples, &mut output), output)
     }
 
     #[test]
