@@ -1,3 +1,64 @@
 //! Behind cargo run, demo, verify and cost: sets the machine up, starts QEMU or probe-rs, decodes defmt.
+//!
+//! Enters: a command. Leaves: what it printed, and an exit code that is zero only when everything went well.
 
-fn main() {}
+mod board;
+mod defmt;
+mod image;
+mod probe;
+mod qemu;
+mod setup;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run an image in QEMU, or on a connected board with `--probe` as its first argument (cargo run calls this)
+    Run {
+        image: PathBuf,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Install what is missing: chip targets by rustup, QEMU by the system's package manager
+    Setup,
+}
+
+fn main() -> ExitCode {
+    match execute(Arguments::parse().command) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<u8> {
+    match command {
+        Command::Run { image, arguments } => run(&image, arguments),
+        Command::Setup => setup::everything().map(|()| 0),
+    }
+}
+
+fn run(image: &std::path::Path, arguments: Vec<String>) -> Result<u8> {
+    let image = image::Image::read(image)?;
+    if let Some(probe) = probe::requested(&arguments) {
+        return probe::run(&image, probe);
+    }
+    setup::qemu()?;
+    let outcome = qemu::Run::new(&image)?.arguments(arguments).execute(|line| println!("{line}"))?;
+    if let Err(reason) = outcome.end.verdict() {
+        eprintln!("error: {reason}");
+    }
+    Ok(outcome.end.code())
+}
