@@ -22,7 +22,7 @@ impl Memory {
         let mut wide = 0;
         let mut mixed = 0;
         let mut row = 0;
-        let mut columns = max(model.head.columns, model.embed.columns());
+        let mut columns = model.head.columns;
         let mut index = 0;
         while index < model.blocks.len() {
             let block = &model.blocks[index];
@@ -34,9 +34,12 @@ impl Memory {
                 max(columns, max(block.attention.output.columns, max(block.mlp.up.columns, block.mlp.down.columns)));
             index += 1;
         }
-        let bytes = chunk * (2 * padded(model.width) + padded(model.width) + wide + mixed) + 2 * row;
-        let expanded = max(chunk * model.layout.expanded_words(columns), model.embed.expanded_words(model.layout));
-        Self { history, scratch: bytes / LANES + expanded + model.embed.scratch_words() }
+        let width = padded(model.width);
+        let stream = chunk * width / 2;
+        let blocks = (chunk * (width + wide + mixed) + 2 * row) / LANES + chunk * model.layout.expanded_words(columns);
+        // The embedding is done before the blocks begin, so both may use the same words.
+        let embed = model.embed.scratch_words() + model.embed.expanded_words(model.layout);
+        Self { history, scratch: stream + max(blocks, embed) }
     }
 
     #[must_use]
@@ -62,7 +65,7 @@ impl Model<'_> {
     pub const fn pool_words(&self) -> usize {
         match self.pool {
             Pool::Each => 0,
-            Pool::Mean { tokens } => self.scores() + tokens * self.scores() / 2 + self.score_words(),
+            Pool::Mean { tokens } => self.scores() + tokens * self.scores() / 2,
         }
     }
 }
@@ -79,7 +82,7 @@ impl Layout {
 }
 
 impl Embed<'_> {
-    /// Columns of the matrix that all tokens of a chunk pass at once.
+    /// Columns of the last matrix, which takes one token at a time.
     const fn columns(&self) -> usize {
         match self {
             Self::Linear { linear, .. } => linear.columns,
@@ -108,8 +111,10 @@ impl Embed<'_> {
 
     const fn expanded_words(&self, layout: Layout) -> usize {
         match self {
-            Self::Convolution(stem) => stem.places * layout.expanded_words(stem.patch()),
-            _ => 0,
+            Self::Convolution(stem) => {
+                max(stem.places * layout.expanded_words(stem.patch()), layout.expanded_words(self.columns()))
+            }
+            _ => layout.expanded_words(self.columns()),
         }
     }
 }

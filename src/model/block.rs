@@ -1,0 +1,127 @@
+//! One layer: the only place that knows its order.
+
+use bytemuck::cast_slice_mut;
+use microformer_packed::{Activation, Block, Entry, LANES, Norm};
+
+use super::attention::{Room, attend};
+use super::clock::{Clock, Turn};
+use super::mlp::convolve;
+use super::probe::{Layer, Output, Part, Probe};
+use super::words::Words;
+use crate::kernels::{activate, linear, linear_add, norm, norm_stream, relu, rescale};
+
+/// Buffers for the tokens of one chunk, used by every block in turn.
+pub struct Scratch<'s> {
+    /// 8-bit input of a matrix: `(tokens, width)`.
+    pub entry: &'s mut [i8],
+    /// Queries, keys and values, then the hidden layer.
+    pub wide: &'s mut [i8],
+    /// What the heads mixed.
+    pub mixed: &'s mut [i8],
+    pub row: &'s mut [i16],
+    pub expanded: &'s mut [u32],
+}
+
+/// A probe that knows which block it looks at.
+pub struct Watch<'p, P> {
+    pub probe: &'p mut P,
+    pub block: Option<usize>,
+}
+
+impl<P: Probe> Watch<'_, P> {
+    pub fn bytes(&mut self, part: Part, output: &[i8]) {
+        self.probe.layer(Layer { block: self.block, part }, Output::Bytes(output));
+    }
+
+    pub fn halves(&mut self, part: Part, output: &[i16]) {
+        self.probe.layer(Layer { block: self.block, part }, Output::Halves(output));
+    }
+}
+
+/// Takes `tokens` tokens of the residual stream through one block.
+pub fn run_block<P: Probe>(
+    block: &Block,
+    clock: &Clock,
+    history: &mut Words<'_>,
+    (stream, tokens): (&mut [i16], usize),
+    scratch: &mut Scratch<'_>,
+    watch: &mut Watch<'_, P>,
+) {
+    let width = stream.len() / tokens.max(1);
+    let attention = &block.attention;
+
+    enter(&block.attention_entry, stream, scratch.entry, width);
+    watch.bytes(Part::AttentionEntry, scratch.entry);
+    let (projected, _) = split(scratch.wide, tokens * attention.query_key_value.rows);
+    linear(&attention.query_key_value, scratch.entry, scratch.expanded, projected);
+    watch.bytes(Part::QueryKeyValue, projected);
+    let (mixed, _) = split(scratch.mixed, tokens * attention.output.columns);
+    let rings = history.take(attention.heads * (attention.key_words() + attention.value_words()));
+    let mut room = Room { row: scratch.row, expanded: scratch.expanded };
+    let mut turn = clock.attention;
+    let each_token = projected
+        .chunks_exact(attention.query_key_value.rows.max(1))
+        .zip(mixed.chunks_exact_mut(attention.output.columns.max(1)));
+    for token in each_token {
+        attend(attention, turn, rings, token, &mut room, (watch.block.unwrap_or(0), watch.probe));
+        turn.advance(attention.window);
+    }
+    watch.bytes(Part::Mix, mixed);
+    linear_add(&attention.output, mixed, scratch.expanded, stream);
+    watch.halves(Part::AttentionOutput, stream);
+    if let Some(exit) = &block.attention_exit {
+        leave(exit, stream, width);
+        watch.halves(Part::AttentionExit, stream);
+    }
+
+    let mlp = &block.mlp;
+    enter(&block.mlp_entry, stream, scratch.entry, width);
+    watch.bytes(Part::MlpEntry, scratch.entry);
+    let (hidden, _) = split(scratch.wide, tokens * mlp.up.rows);
+    linear(&mlp.up, scratch.entry, scratch.expanded, hidden);
+    watch.bytes(Part::Up, hidden);
+    if let Some(filter) = &mlp.convolution {
+        let ring = cast_slice_mut(history.take(filter.taps * filter.channels / LANES));
+        let mut turn: Turn = clock.convolution;
+        for token in hidden.chunks_exact_mut(filter.channels.max(1)) {
+            convolve(filter, turn, ring, token);
+            turn.advance(filter.taps);
+        }
+        watch.bytes(Part::Convolution, hidden);
+    }
+    match mlp.activation {
+        Activation::Relu => relu(hidden),
+        Activation::Table(table) => activate(table, hidden),
+    }
+    watch.bytes(Part::Activation, hidden);
+    linear_add(&mlp.down, hidden, scratch.expanded, stream);
+    watch.halves(Part::Down, stream);
+    if let Some(exit) = &block.mlp_exit {
+        leave(exit, stream, width);
+        watch.halves(Part::MlpExit, stream);
+    }
+}
+
+/// Every token of the stream as 8-bit input.
+pub fn enter(entry: &Entry, stream: &[i16], output: &mut [i8], width: usize) {
+    match entry {
+        Entry::Norm(weights) => {
+            for (token, output) in stream.chunks_exact(width.max(1)).zip(output.chunks_exact_mut(width.max(1))) {
+                norm(weights, token, output);
+            }
+        }
+        Entry::Rescale { multiplier } => rescale(*multiplier, stream, output),
+    }
+}
+
+fn leave(exit: &Norm, stream: &mut [i16], width: usize) {
+    for token in stream.chunks_exact_mut(width.max(1)) {
+        norm_stream(exit, token);
+    }
+}
+
+/// The first `len` values and the rest, without a way to fail.
+fn split(values: &mut [i8], len: usize) -> (&mut [i8], &mut [i8]) {
+    debug_assert!(len <= values.len());
+    values.split_at_mut(len.min(values.len()))
+}
