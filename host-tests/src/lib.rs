@@ -1,1 +1,5 @@
-//! What several tests share: seeded random values and small models.
+//! What several tests share: seeded random models, inputs, and the measure of fidelity.
+
+pub mod fidelity;
+pub mod models;
+pub mod random;

@@ -185,7 +185,7 @@ impl Activation<'_> {
     #[must_use]
     pub const fn flash_bytes(&self) -> usize {
         match self {
-            Self::Relu => 0,
+            Self::Saturation => 0,
             Self::Table(table) => table.len(),
         }
     }

@@ -62,7 +62,7 @@ pub struct Stem<'a> {
     pub depth_hop: usize,
     pub depth_padding: usize,
     pub depth_places: usize,
-    /// Taps in the order (token, place), oldest first, followed by ReLU.
+    /// Taps in the order (token, place), oldest first; ReLU by saturation, as [`Activation::Saturation`].
     pub depthwise: Depthwise<'a>,
     /// `(width, depth_places · channels)`, place-major.
     pub projection: Linear<'a>,
@@ -156,7 +156,8 @@ pub struct Mlp<'a> {
 /// The non-linearity between the two layers of a perceptron.
 #[derive(Clone, Copy, Debug)]
 pub enum Activation<'a> {
-    Relu,
+    /// ReLU: the layer before stores its zero as −127, so that its own saturation cuts off what is negative.
+    Saturation,
     /// Indexed by the 8-bit input as an unsigned byte.
     Table(&'a [i8; 256]),
 }

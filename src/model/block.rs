@@ -8,7 +8,7 @@ use super::clock::{Clock, Turn};
 use super::mlp::convolve;
 use super::probe::{Layer, Output, Part, Probe};
 use super::words::Words;
-use crate::kernels::{activate, linear, linear_add, norm, norm_stream, relu, rescale};
+use crate::kernels::{activate, linear, linear_add, norm, norm_stream, rescale};
 
 /// Buffers for the tokens of one chunk, used by every block in turn.
 pub struct Scratch<'s> {
@@ -89,11 +89,10 @@ pub fn run_block<P: Probe>(
         }
         watch.bytes(Part::Convolution, hidden);
     }
-    match mlp.activation {
-        Activation::Relu => relu(hidden),
-        Activation::Table(table) => activate(table, hidden),
+    if let Activation::Table(table) = mlp.activation {
+        activate(table, hidden);
+        watch.bytes(Part::Activation, hidden);
     }
-    watch.bytes(Part::Activation, hidden);
     linear_add(&mlp.down, hidden, scratch.expanded, stream);
     watch.halves(Part::Down, stream);
     if let Some(exit) = &block.mlp_exit {

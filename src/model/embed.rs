@@ -123,7 +123,6 @@ fn convolve(stem: &Stem, clock: &Clock, frames: &[i8], tokens: &mut [i8], (scrat
         }
         depthwise(&stem.depthwise, &taps, output);
     }
-    relu(places);
     linear_add(&stem.projection, convolved, expanded, stream);
 }
 

@@ -1,0 +1,116 @@
+//! Matrices: rows and columns put where the kernels expect them, bounds proved, words packed.
+
+use microformer_packed::{Depthwise, Layout, Linear, Row, linear_words, pack_linear, padded};
+
+use super::{leak, tensors::Tensors};
+use crate::Error;
+
+/// A sum of 256 times the products stays inside 32 bits below this.
+const SUM_LIMIT: i64 = 1 << 23;
+
+/// Where rows and columns of a file's matrix go: runs of `run` values, each padded by itself.
+#[derive(Clone, Copy)]
+pub struct Runs {
+    pub count: usize,
+    pub run: usize,
+}
+
+impl Runs {
+    /// One run: values stay together.
+    pub const fn whole(len: usize) -> Self {
+        Self { count: 1, run: len }
+    }
+
+    pub const fn len(self) -> usize {
+        self.count * self.run
+    }
+
+    pub const fn padded(self) -> usize {
+        self.count * padded(self.run)
+    }
+
+    /// The index in the file of a padded index; none for padding.
+    fn source(self, index: usize) -> Option<usize> {
+        let (run, lane) = (index / padded(self.run), index % padded(self.run));
+        (lane < self.run).then(|| run * self.run + lane)
+    }
+}
+
+/// Several matrices of the file, by name, as one: their rows follow each other.
+pub struct Matrix<'n> {
+    pub names: &'n [String],
+    pub rows: Runs,
+    pub columns: Runs,
+}
+
+struct PackedRow {
+    weights: Vec<i8>,
+    bias: i32,
+    multiplier: i32,
+}
+
+impl Matrix<'_> {
+    pub fn pack(&self, layout: Layout, tensors: &mut Tensors) -> Result<Linear<'static>, Error> {
+        let mut rows: Vec<Option<PackedRow>> = Vec::new();
+        for name in self.names {
+            let weights = tensors.bytes(&format!("{name}.weight"), &[self.rows.len(), self.columns.len()])?;
+            let biases = tensors.words(&format!("{name}.bias"), &[self.rows.len()])?;
+            let multipliers = tensors.multipliers(&format!("{name}.multiplier"), self.rows.len())?;
+            for index in 0..self.rows.padded() {
+                let Some(row) = self.rows.source(index) else {
+                    rows.push(None);
+                    continue;
+                };
+                let source = &weights[row * self.columns.len()..][..self.columns.len()];
+                prove(name, row, source, biases[row])?;
+                let weights = (0..self.columns.padded())
+                    .map(|column| self.columns.source(column).map_or(0, |column| source[column]))
+                    .collect();
+                rows.push(Some(PackedRow { weights, bias: biases[row], multiplier: multipliers[row] }));
+            }
+        }
+        let columns = padded(self.columns.padded());
+        let mut packed = vec![0; linear_words(padded(rows.len()), columns)];
+        let row = |index: usize| match rows.get(index) {
+            Some(Some(row)) => Row { weights: &row.weights, bias: row.bias, multiplier: row.multiplier },
+            _ => Row::default(),
+        };
+        pack_linear(layout, columns, row, &mut packed);
+        Ok(Linear { rows: padded(rows.len()), columns, packed: leak(packed) })
+    }
+}
+
+/// The largest sum that any input can reach, from the actual weights.
+fn prove(name: &str, row: usize, weights: &[i8], bias: i32) -> Result<(), Error> {
+    let reach = weights.iter().map(|&weight| i64::from(weight).abs() * 127).sum::<i64>() + i64::from(bias).abs();
+    if reach < SUM_LIMIT {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "tensor `{name}.weight`, row {row}: its sum can reach {reach}, beyond the {SUM_LIMIT} that a 32-bit accumulator \
+         proves; the matrix has too many columns or its scale is too fine"
+    )))
+}
+
+/// One filter for each channel; the file holds `(channels, taps)`, the kernels eat `(taps, channels)`.
+pub fn pack_depthwise(
+    name: &str,
+    channels: usize,
+    taps: usize,
+    tensors: &mut Tensors,
+) -> Result<Depthwise<'static>, Error> {
+    let weights = tensors.bytes(&format!("{name}.weight"), &[channels, taps])?;
+    let biases = tensors.words(&format!("{name}.bias"), &[channels])?;
+    let multipliers = tensors.multipliers(&format!("{name}.multiplier"), channels)?;
+    if let Some(channel) = biases.iter().position(|bias| bias.unsigned_abs() >= 1 << 30) {
+        return Err(Error::new(format!("tensor `{name}.bias` is beyond 2³⁰ at channel {channel}")));
+    }
+    let width = padded(channels);
+    let weights = (0..taps * width).map(|index| {
+        let (tap, channel) = (index / width, index % width);
+        if channel < channels { weights[channel * taps + tap] } else { 0 }
+    });
+    let affine =
+        (0..width).map(|channel| if channel < channels { [biases[channel], multipliers[channel]] } else { [0, 0] });
+    Ok(Depthwise { channels: width, taps, weights: leak(weights.collect()), affine: leak(affine.collect()) })
+}

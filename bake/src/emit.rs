@@ -1,0 +1,162 @@
+//! A packed model as the text of a Rust module: constants and weights, nothing that runs.
+
+use std::fmt::{Display, Write};
+
+use microformer_packed::{
+    Activation, Attention, Block, Depthwise, Embed, Entry, Layout, Linear, Memory, Mixing, Mlp, Model, Norm, Pool, Stem,
+};
+
+/// The module's text: `MODEL`, `STATE_WORDS` and `STATE`, for use through `microformer::include_model!`.
+#[must_use]
+pub fn module(model: &Model) -> String {
+    let words = Memory::of(model, 1).words();
+    let name = model.name;
+    format!(
+        "use ::microformer::packed::*;\n\n\
+         /// The model `{name}`, packed.\n\
+         pub static MODEL: Model<'static> = {};\n\n\
+         /// Words of RAM that the running model needs: {} bytes.\n\
+         pub const STATE_WORDS: usize = Memory::of(&MODEL, 1).words();\n\n\
+         const _: () = assert!(STATE_WORDS == {words});\n\n\
+         /// Everything that the running model remembers.\n\
+         pub type State = ::microformer::model::State<[u32; STATE_WORDS]>;\n\n\
+         /// A state that has heard nothing yet.\n\
+         pub const STATE: State = State::new(&MODEL, 1);\n",
+        write_model(model),
+        4 * words,
+    )
+}
+
+fn write_model(model: &Model) -> String {
+    let Model { name, layout, embed, positions, width, blocks, head_entry, head, pool, .. } = model;
+    let blocks: Vec<_> = blocks.iter().map(write_block).collect();
+    let labels: Vec<_> = model.labels.iter().map(|label| format!("{label:?}")).collect();
+    format!(
+        "Model {{ name: {name:?}, layout: {}, embed: {}, positions: {}, width: {width}, blocks: {}, head_entry: {}, \
+         head: {}, pool: {}, score_fraction_bits: {}, labels: {} }}",
+        match layout {
+            Layout::Plain => "Layout::Plain",
+            Layout::Paired => "Layout::Paired",
+        },
+        write_embed(embed),
+        list(positions),
+        list(&blocks),
+        write_entry(head_entry),
+        write_linear(head),
+        match pool {
+            Pool::Each => "Pool::Each".to_owned(),
+            Pool::Mean { tokens } => format!("Pool::Mean {{ tokens: {tokens} }}"),
+        },
+        model.score_fraction_bits,
+        list(&labels),
+    )
+}
+
+fn write_embed(embed: &Embed) -> String {
+    match embed {
+        Embed::Linear { features, frames, stride, linear } => format!(
+            "Embed::Linear {{ features: {features}, frames: {frames}, stride: {stride}, linear: {} }}",
+            write_linear(linear)
+        ),
+        Embed::Table { rows } => format!("Embed::Table {{ rows: {} }}", list(rows)),
+        Embed::Convolution(stem) => format!("Embed::Convolution({})", write_stem(stem)),
+    }
+}
+
+fn write_stem(stem: &Stem) -> String {
+    let Stem { features, frames, stride, kernel, hop, padding, places, .. } = stem;
+    let Stem { depth_tokens, depth_kernel, depth_hop, depth_padding, depth_places, .. } = stem;
+    format!(
+        "Stem {{ features: {features}, frames: {frames}, stride: {stride}, kernel: {kernel}, hop: {hop}, \
+         padding: {padding}, places: {places}, convolution: {}, depth_tokens: {depth_tokens}, \
+         depth_kernel: {depth_kernel}, depth_hop: {depth_hop}, depth_padding: {depth_padding}, \
+         depth_places: {depth_places}, depthwise: {}, projection: {} }}",
+        write_linear(&stem.convolution),
+        write_depthwise(&stem.depthwise),
+        write_linear(&stem.projection),
+    )
+}
+
+fn write_block(block: &Block) -> String {
+    let exit =
+        |norm: &Option<Norm>| norm.as_ref().map_or("None".to_owned(), |norm| format!("Some({})", write_norm(norm)));
+    format!(
+        "\nBlock {{ attention_entry: {}, attention: {}, attention_exit: {}, mlp_entry: {}, mlp: {}, mlp_exit: {} }}",
+        write_entry(&block.attention_entry),
+        write_attention(&block.attention),
+        exit(&block.attention_exit),
+        write_entry(&block.mlp_entry),
+        write_mlp(&block.mlp),
+        exit(&block.mlp_exit),
+    )
+}
+
+fn write_entry(entry: &Entry) -> String {
+    match entry {
+        Entry::Norm(norm) => format!("Entry::Norm({})", write_norm(norm)),
+        Entry::Rescale { multiplier } => format!("Entry::Rescale {{ multiplier: {multiplier} }}"),
+    }
+}
+
+fn write_norm(norm: &Norm) -> String {
+    let Norm { len, centred, epsilon, fraction_bits, affine } = norm;
+    format!(
+        "Norm {{ len: {len}, centred: {centred}, epsilon: {epsilon}, fraction_bits: {fraction_bits}, affine: {} }}",
+        pairs(affine)
+    )
+}
+
+fn write_attention(attention: &Attention) -> String {
+    let Attention { heads, head_len, window, score_multiplier, slopes, .. } = attention;
+    let Mixing { ratio, exponent } = attention.mixing;
+    format!(
+        "Attention {{ heads: {heads}, head_len: {head_len}, window: {window}, query_key_value: {}, \
+         score_multiplier: {score_multiplier}, slopes: {}, mixing: Mixing {{ ratio: {ratio}, exponent: {exponent} }}, \
+         output: {} }}",
+        write_linear(&attention.query_key_value),
+        list(slopes),
+        write_linear(&attention.output),
+    )
+}
+
+fn write_mlp(mlp: &Mlp) -> String {
+    format!(
+        "Mlp {{ up: {}, convolution: {}, activation: {}, down: {} }}",
+        write_linear(&mlp.up),
+        mlp.convolution.as_ref().map_or("None".to_owned(), |filter| format!("Some({})", write_depthwise(filter))),
+        match mlp.activation {
+            Activation::Saturation => "Activation::Saturation".to_owned(),
+            Activation::Table(table) => format!("Activation::Table({})", list(table)),
+        },
+        write_linear(&mlp.down),
+    )
+}
+
+fn write_linear(linear: &Linear) -> String {
+    let Linear { rows, columns, packed } = linear;
+    format!("Linear {{ rows: {rows}, columns: {columns}, packed: {} }}", list(packed))
+}
+
+fn write_depthwise(filter: &Depthwise) -> String {
+    let Depthwise { channels, taps, weights, affine } = filter;
+    let (weights, affine) = (list(weights), pairs(affine));
+    format!("Depthwise {{ channels: {channels}, taps: {taps}, weights: {weights}, affine: {affine} }}")
+}
+
+fn pairs(values: &[[i32; 2]]) -> String {
+    let values: Vec<_> = values.iter().map(|[first, second]| format!("[{first},{second}]")).collect();
+    list(&values)
+}
+
+fn list<T: Display>(values: &[T]) -> String {
+    let mut text = String::with_capacity(8 * values.len() + 3);
+    text.push_str("&[");
+    for (index, value) in values.iter().enumerate() {
+        // Lines of a bearable length keep editors and error messages alive.
+        let separator = if index % 16 == 15 { ",\n" } else { "," };
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{value}{separator}");
+    }
+    text.push(']');
+    text
+}
