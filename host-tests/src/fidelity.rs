@@ -16,7 +16,12 @@ pub fn state(model: &Assembled, chunk: usize) -> State<Vec<u32>> {
 #[must_use]
 pub fn quantize_frames(model: &Assembled, frames: &Matrix) -> Vec<i8> {
     let scale = |index: usize| f64::from(model.input_scales[index % frames.columns]);
-    frames.values.iter().enumerate().map(|(index, value)| (value / scale(index)).round().clamp(-127.0, 127.0) as i8).collect()
+    frames
+        .values
+        .iter()
+        .enumerate()
+        .map(|(index, value)| (value / scale(index)).round().clamp(-127.0, 127.0) as i8)
+        .collect()
 }
 
 /// The scores after every token, one step at a time.

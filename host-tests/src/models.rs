@@ -118,12 +118,12 @@ fn block(config: &Config, random: &mut Random) -> Block {
     }
 }
 
-/// Uniform in ±√(3 / columns): every output has about the variance of its inputs.
+/// As `nn.Linear` starts: uniform in ±1/√columns.
 fn linear(rows: usize, columns: usize, random: &mut Random) -> Linear {
-    let reach = (3.0 / columns as f64).sqrt();
+    let reach = 1.0 / (columns as f64).sqrt();
     Linear {
         weight: Matrix::from_fn(rows, columns, |_, _| reach * random.unit()),
-        bias: (0..rows).map(|_| 0.1 * random.unit()).collect(),
+        bias: (0..rows).map(|_| reach * random.unit()).collect(),
     }
 }
 
