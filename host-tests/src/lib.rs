@@ -1,5 +1,6 @@
-//! What several tests share: seeded random models, inputs, and the measure of fidelity.
+//! What several tests share: seeded random models, inputs, matrices, and the measures of fidelity.
 
 pub mod fidelity;
+pub mod matrices;
 pub mod models;
 pub mod random;

@@ -10,7 +10,7 @@ impl Random {
         Self(seed)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -20,7 +20,7 @@ impl Random {
 
     /// Uniform in [−1, 1).
     pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        (self.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
     /// Near to normal: the sum of twelve uniform values, with variance 1.
@@ -30,11 +30,23 @@ impl Random {
 
     /// Uniform below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
+        (self.bits() % bound as u64) as usize
+    }
+
+    /// Uniform in `least ..= most`.
+    pub fn between(&mut self, least: i64, most: i64) -> i64 {
+        let span = (i128::from(most) - i128::from(least) + 1) as u128;
+        (i128::from(least) + ((u128::from(self.bits()) * span) >> 64) as i128) as i64
     }
 
     /// An 8-bit activation.
     pub fn byte(&mut self) -> i8 {
         (self.below(255) as i32 - 127) as i8
+    }
+
+    /// 8-bit activations; every eighth vector holds nothing but extremes.
+    pub fn bytes(&mut self, len: usize) -> Vec<i8> {
+        let extreme = self.below(8) == 0;
+        (0..len).map(|_| if extreme { [-127, 127][self.below(2)] } else { self.byte() }).collect()
     }
 }
