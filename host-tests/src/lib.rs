@@ -4,3 +4,4 @@ pub mod fidelity;
 pub mod matrices;
 pub mod models;
 pub mod random;
+pub mod shapes;

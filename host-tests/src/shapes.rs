@@ -1,0 +1,43 @@
+//! Configurations that between them use every operator, at widths that no kernel likes.
+
+/// Name and configuration. The first two are small enough for a chip with 16 KB of RAM.
+pub const SHAPES: [(&str, &str); 6] = [
+    (
+        "gelu-alibi",
+        r#"{"format":1,"name":"gelu-alibi","input":{"features":13},"embed":{"kind":"linear"},"width":24,"blocks":2,
+        "heads":3,"hidden":50,"window":7,"positions":"alibi","norm":"layer","norm_first":true,"activation":"gelu",
+        "pool":{"kind":"mean","tokens":5},"labels":["a","b","c","d","e"]}"#,
+    ),
+    (
+        "relu-learned-norm-last",
+        r#"{"format":1,"name":"relu-learned-norm-last","input":{"features":6},
+        "embed":{"kind":"linear","frames":3,"stride":2},"width":20,"blocks":2,"heads":2,"hidden":42,"window":16,
+        "positions":"learned","context":300,"norm":"layer","norm_first":false,"final_norm":false,"activation":"relu",
+        "pool":{"kind":"last"},"labels":["a","b","c"]}"#,
+    ),
+    (
+        "gelu-sinusoidal-norm-last",
+        r#"{"format":1,"name":"gelu-sinusoidal-norm-last","input":{"features":9},"embed":{"kind":"linear"},"width":30,
+        "blocks":2,"heads":3,"hidden":50,"window":40,"positions":"sinusoidal","context":300,"norm":"layer",
+        "norm_first":false,"activation":"gelu","pool":{"kind":"mean","tokens":0},"labels":["a","b"]}"#,
+    ),
+    (
+        "silu-rms-tokens",
+        r#"{"format":1,"name":"silu-rms-tokens","input":{"tokens":57},"embed":{"kind":"table"},"width":32,"blocks":3,
+        "heads":4,"hidden":64,"window":24,"positions":"alibi","norm":"rms","norm_first":true,"activation":"silu",
+        "pool":{"kind":"each"},"labels":["a","b","c","d","e","f","g"]}"#,
+    ),
+    (
+        "stem-convolution",
+        r#"{"format":1,"name":"stem-convolution","input":{"features":20},"embed":{"kind":"convolution","channels":7,
+        "kernel":[6,5],"stride":[4,2],"depthwise_kernel":[3,3],"depthwise_stride":[1,2]},"width":24,"blocks":2,
+        "heads":2,"hidden":54,"window":12,"positions":"alibi","norm":"layer","norm_first":true,"activation":"gelu",
+        "convolution":5,"pool":{"kind":"mean","tokens":10},"labels":["a","b","c","d"]}"#,
+    ),
+    (
+        "one-head-one-token",
+        r#"{"format":1,"name":"one-head-one-token","input":{"features":5},"embed":{"kind":"linear"},"width":11,
+        "blocks":1,"heads":1,"hidden":17,"window":1,"positions":"none","norm":"rms","norm_first":true,
+        "activation":"relu","convolution":3,"pool":{"kind":"each"},"labels":["a","b","c"]}"#,
+    ),
+];
