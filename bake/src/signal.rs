@@ -16,6 +16,7 @@
 mod module;
 mod tables;
 
+use crate::Error;
 use serde::{Deserialize, Serialize};
 pub use tables::Tables;
 
@@ -133,16 +134,16 @@ impl Settings {
     }
 
     /// Computes the tables, or says which setting does not work and what would.
-    pub fn tables(&self) -> Result<Tables, String> {
+    pub fn tables(&self) -> Result<Tables, Error> {
         self.check()?;
         Tables::new(self)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Error> {
         let (window, step) = (self.window_samples(), self.step_samples());
         let length = window.next_power_of_two();
         let share = |value: f32| (0.0..=1.0).contains(&value);
-        let refuse = |wrong: bool, message: String| if wrong { Err(message) } else { Ok(()) };
+        let refuse = |wrong: bool, message: String| if wrong { Err(Error::new(message)) } else { Ok(()) };
         refuse(
             !(256..=1024).contains(&length) || window % 2 != 0,
             format!(
@@ -191,7 +192,7 @@ mod tests {
     fn refusal(change: impl FnOnce(&mut Settings)) -> String {
         let mut settings = Settings::micro_frontend();
         change(&mut settings);
-        settings.tables().err().expect("these settings cannot work")
+        settings.tables().err().expect("these settings cannot work").to_string()
     }
 
     #[test]

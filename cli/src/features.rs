@@ -4,7 +4,7 @@
 
 use crate::audio::{self, Sound};
 use crate::clips::{Clip, Collection};
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use microformer::signal::State;
@@ -118,7 +118,7 @@ struct Description<'a> {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let settings = arguments.settings.settings()?;
-    let tables = settings.tables().map_err(|message| anyhow!(message))?;
+    let tables = settings.tables()?;
     let length = match arguments.seconds {
         Some(seconds) if seconds > 0.0 => Some((seconds * f64::from(settings.sample_rate)).round() as usize),
         Some(seconds) => bail!("--seconds {seconds}: choose a length above 0"),

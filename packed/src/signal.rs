@@ -57,6 +57,8 @@ impl Window<'_> {
 /// A transform of 2·N real samples, N = 128, 256 or 512 complex points.
 #[derive(Clone, Copy, Debug)]
 pub struct Fft<'a> {
+    /// Exchanges that put the input into the order in which the stages combine it, to be done one after another.
+    pub swaps: &'a [[u16; 2]],
     /// Rotations of the stages in order of execution, a stage of span m having m entries: e^(−2πi·jk/4m), j = 1, 2, 3.
     pub rotations: &'a [[Complex; 3]],
     /// Rotations that untangle the real spectrum, N/2 of them: e^(−πi·(k/N + 1/2)), k from 1.

@@ -7,18 +7,35 @@
 use super::{Complex, Fft};
 
 /// Transforms in place. Every input is first shifted up by `shift` bits; the spectrum comes out divided by 2·N.
-/// Bin 0 is the mean; the bin at half the sample rate is not kept.
+/// Bin 0 is the mean; the bin at half the sample rate is not kept. Sizes other than 128, 256 and 512 points do nothing.
 pub fn apply(fft: &Fft, points: &mut [Complex], shift: u32) {
-    reorder(points);
-    let mut span = first_stage(points, shift);
-    let mut rotations = fft.rotations;
-    while let Some((stage, rest)) = rotations.split_at_checked(span) {
-        if stage.is_empty() {
-            break;
+    for &[a, b] in fft.swaps {
+        if let Ok([a, b]) = points.get_disjoint_mut([usize::from(a), usize::from(b)]) {
+            core::mem::swap(a, b);
         }
-        radix4(points, stage);
-        rotations = rest;
-        span *= 4;
+    }
+    let rotations = &mut { fft.rotations };
+    match points.len() {
+        128 => {
+            first_twos(points, shift);
+            radix4::<2>(points, rotations);
+            radix4::<8>(points, rotations);
+            radix4::<32>(points, rotations);
+        }
+        256 => {
+            first_fours(points, shift);
+            radix4::<4>(points, rotations);
+            radix4::<16>(points, rotations);
+            radix4::<64>(points, rotations);
+        }
+        512 => {
+            first_twos(points, shift);
+            radix4::<2>(points, rotations);
+            radix4::<8>(points, rotations);
+            radix4::<32>(points, rotations);
+            radix4::<128>(points, rotations);
+        }
+        _ => return,
     }
     separate(fft, points);
 }
@@ -42,76 +59,42 @@ fn separate(fft: &Fft, points: &mut [Complex]) {
     }
 }
 
-/// Puts the input into the order in which the stages combine it: base-4 digits reversed, a lone lowest bit last.
-fn reorder(points: &mut [Complex]) {
-    let bits = points.len().trailing_zeros();
-    let unused = usize::BITS.saturating_sub(bits);
-    if bits.is_multiple_of(2) {
-        swap(points, |k| swap_pairs(k.reverse_bits().wrapping_shr(unused)));
-    } else {
-        // Not its own inverse, so it is done as two that are: all bits reversed, then the bits of each digit swapped.
-        swap(points, |k| k.reverse_bits().wrapping_shr(unused));
-        swap(points, |k| (k & 1) | (swap_pairs(k >> 1) << 1));
-    }
-}
-
-/// Applies a permutation that is its own inverse.
-fn swap(points: &mut [Complex], place: impl Fn(usize) -> usize) {
-    for k in 0..points.len() {
-        let other = place(k);
-        if k < other
-            && let Ok([a, b]) = points.get_disjoint_mut([k, other])
-        {
-            core::mem::swap(a, b);
-        }
-    }
-}
-
-fn swap_pairs(k: usize) -> usize {
-    const EVEN: usize = usize::MAX / 3;
-    ((k & EVEN) << 1) | ((k >> 1) & EVEN)
-}
-
-/// The stage that needs no rotation: 4 points each, or 2 when their number is not a power of 4. Returns its span.
+/// The first stage, of four points each, which needs no rotation.
 ///
 /// kissfft multiplies by 32767/32768 here; after scaling down, no value is large enough for that to change it:
 /// (32767·x + 2¹⁴) >> 15 = x for −2¹⁴ < x ≤ 2¹⁴.
-fn first_stage(points: &mut [Complex], shift: u32) -> usize {
+fn first_fours(points: &mut [Complex], shift: u32) {
     let up = |value: i16| value.wrapping_shl(shift);
-    if points.len().trailing_zeros().is_multiple_of(2) {
-        let (blocks, _) = points.as_chunks_mut::<4>();
-        for block in blocks {
-            let operands = block.map(|point| (quarter(up(point.re)), quarter(up(point.im))));
-            *block = combine(operands);
-        }
-        4
-    } else {
-        let (blocks, _) = points.as_chunks_mut::<2>();
-        for block in blocks {
-            let [a, b] = block.map(|point| (halve(up(point.re)), halve(up(point.im))));
-            *block = [wrap((a.0 + b.0, a.1 + b.1)), wrap((a.0 - b.0, a.1 - b.1))];
-        }
-        2
+    let (blocks, _) = points.as_chunks_mut::<4>();
+    for block in blocks {
+        *block = combine(block.map(|point| (quarter(up(point.re)), quarter(up(point.im)))));
     }
 }
 
-/// A stage that turns each four neighbouring spectra of `rotations.len()` points into one.
-fn radix4(points: &mut [Complex], rotations: &[[Complex; 3]]) {
-    let span = rotations.len();
-    for block in points.chunks_exact_mut(4 * span) {
-        let Some((half0, half1)) = block.split_at_mut_checked(2 * span) else {
-            return;
-        };
-        let (Some((p0, p1)), Some((p2, p3))) = (half0.split_at_mut_checked(span), half1.split_at_mut_checked(span))
-        else {
-            return;
-        };
-        for ((((p0, p1), p2), p3), [w1, w2, w3]) in p0.iter_mut().zip(p1).zip(p2).zip(p3).zip(rotations) {
-            [*p0, *p1, *p2, *p3] = combine([
-                (quarter(p0.re), quarter(p0.im)),
-                rotate((quarter(p1.re), quarter(p1.im)), *w1),
-                rotate((quarter(p2.re), quarter(p2.im)), *w2),
-                rotate((quarter(p3.re), quarter(p3.im)), *w3),
+/// The first stage, of two points each, where their number is no power of four.
+fn first_twos(points: &mut [Complex], shift: u32) {
+    let up = |value: i16| value.wrapping_shl(shift);
+    let (blocks, _) = points.as_chunks_mut::<2>();
+    for block in blocks {
+        let [a, b] = block.map(|point| (halve(up(point.re)), halve(up(point.im))));
+        *block = [wrap((a.0 + b.0, a.1 + b.1)), wrap((a.0 - b.0, a.1 - b.1))];
+    }
+}
+
+/// A stage that turns each four neighbouring spectra of `SPAN` points into one; takes its rotations from the front.
+fn radix4<const SPAN: usize>(points: &mut [Complex], rotations: &mut &[[Complex; 3]]) {
+    let Some((stage, rest)) = rotations.split_first_chunk::<SPAN>() else { return };
+    *rotations = rest;
+    let (spectra, _) = points.as_chunks_mut::<SPAN>();
+    let (blocks, _) = spectra.as_chunks_mut::<4>();
+    for [p0, p1, p2, p3] in blocks {
+        for k in 0..SPAN {
+            let [w1, w2, w3] = stage[k];
+            [p0[k], p1[k], p2[k], p3[k]] = combine([
+                (quarter(p0[k].re), quarter(p0[k].im)),
+                rotate((quarter(p1[k].re), quarter(p1[k].im)), w1),
+                rotate((quarter(p2[k].re), quarter(p2[k].im)), w2),
+                rotate((quarter(p3[k].re), quarter(p3[k].im)), w3),
             ]);
         }
     }
@@ -172,4 +155,58 @@ fn halve(value: i16) -> i32 {
 #[inline(always)]
 fn wrap((re, im): (i32, i32)) -> Complex {
     Complex { re: re as i16, im: im as i16 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scaling_down_rounds_as_kissfft_does() {
+        // 8191 / 32768 is a little less than a quarter: 2 times it is below a half, and 32767 times it is 8190.75.
+        assert_eq!([0, 1, 2, 3, -2, -3].map(quarter), [0, 0, 0, 1, 0, -1]);
+        assert_eq!([32767, -32768].map(quarter), [8191, -8191]);
+        assert_eq!([1, 3, -1, 32767, -32768].map(halve), [1, 2, 0, 16383, -16383]);
+    }
+
+    #[test]
+    fn four_points_are_transformed() {
+        // Values 1, i, −1, −i: all of it in the first bin.
+        let turning = [(100, 0), (0, 100), (-100, 0), (0, -100)];
+        assert_eq!(combine(turning), [Complex::ZERO, Complex::new(400, 0), Complex::ZERO, Complex::ZERO]);
+        assert_eq!(
+            combine([(0, 0), (10, 0), (0, 0), (0, 0)]).map(|bin| (bin.re, bin.im)),
+            [(10, 0), (0, -10), (-10, 0), (0, 10)]
+        );
+    }
+
+    #[test]
+    fn sums_wrap_at_sixteen_bits() {
+        let [sum, ..] = combine([(20000, 0), (20000, 0), (0, 0), (0, 0)]);
+        assert_eq!(sum.re, (40000i32 - 65536) as i16);
+    }
+
+    #[test]
+    fn a_quarter_turn_moves_real_to_imaginary() {
+        assert_eq!(rotate((8000, 0), Complex::new(0, -32767)), (0, -8000));
+        assert_eq!(rotate((8000, -4000), Complex::new(32767, 0)), (8000, -4000));
+    }
+
+    #[test]
+    fn a_constant_is_all_mean() {
+        // 4 for each of 2·128 samples, shifted up by 8, comes to 1024; the rotations do not matter then.
+        let fft =
+            Fft { swaps: &[], rotations: &[[Complex::new(32767, 0); 3]; 42], untangle: &[Complex::new(0, -32767); 64] };
+        let mut points = [Complex::new(4, 4); 128];
+        apply(&fft, &mut points, 8);
+        assert_eq!(points[0], Complex::new(1024, 0));
+        assert!(points[1..].iter().all(|&bin| bin == Complex::ZERO));
+    }
+
+    #[test]
+    fn another_size_is_left_alone() {
+        let mut points = [Complex::new(1, 2); 64];
+        apply(&Fft { swaps: &[], rotations: &[], untangle: &[] }, &mut points, 0);
+        assert_eq!(points, [Complex::new(1, 2); 64]);
+    }
 }

@@ -84,9 +84,9 @@ fn fill(window: &mut [i16], filled: &mut usize, input: &mut &[i16]) -> bool {
 
 /// A whole window of samples to the root energy of every channel; `spectrum` is working memory.
 fn transform(front_end: &FrontEnd, samples: &[i16], spectrum: &mut [Complex], channels: &mut [u32]) {
-    let largest = window::apply(&front_end.window, samples, spectrum);
+    let bits = window::apply(&front_end.window, samples, spectrum);
     // The transform gets all the headroom there is in 16 bits; the filterbank takes it back.
-    let shift = 15u32.saturating_sub(u16::BITS - largest.leading_zeros());
+    let shift = 15u32.saturating_sub(bits);
     fft::apply(&front_end.fft, spectrum, shift);
     filterbank::apply(&front_end.filterbank, spectrum, shift, channels);
 }

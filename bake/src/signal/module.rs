@@ -9,6 +9,7 @@ impl Tables {
     pub fn module(&self) -> String {
         let front_end = self.front_end();
         let (fft, filterbank) = (front_end.fft, front_end.filterbank);
+        let swaps: Vec<_> = fft.swaps.iter().map(list).collect();
         let rotations: Vec<_> = fft.rotations.iter().map(|stage| list(stage.map(complex))).collect();
         let weights: Vec<_> = filterbank.weights.iter().map(list).collect();
         format!(
@@ -17,7 +18,7 @@ impl Tables {
              use ::microformer::signal::*;\n\
              FrontEnd {{\n\
              window: Window {{ coefficients: &{}, step: {} }},\n\
-             fft: Fft {{ rotations: &{}, untangle: &{} }},\n\
+             fft: Fft {{ swaps: &{}, rotations: &{}, untangle: &{} }},\n\
              filterbank: Filterbank {{ start: {}, widths: &{}, weights: &{} }},\n\
              noise: {},\n\
              gain: {},\n\
@@ -27,6 +28,7 @@ impl Tables {
              pub type FrontEndState = ::microformer::signal::State<{}, {}, {}>;\n",
             list(front_end.window.coefficients),
             front_end.window.step,
+            list(swaps),
             list(rotations),
             list(fft.untangle.iter().copied().map(complex)),
             filterbank.start,

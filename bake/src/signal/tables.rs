@@ -4,6 +4,7 @@
 //! same precision, so that every entry rounds to the same integer.
 
 use super::{GainSettings, NoiseSettings, Settings};
+use crate::Error;
 use microformer_packed::signal::{Complex, Fft, Filterbank, FrontEnd, Gain, Log, Noise, Window};
 use std::f64::consts::PI;
 
@@ -12,6 +13,7 @@ use std::f64::consts::PI;
 pub struct Tables {
     coefficients: Vec<i16>,
     step: usize,
+    swaps: Vec<[u16; 2]>,
     rotations: Vec<[Complex; 3]>,
     untangle: Vec<Complex>,
     start: usize,
@@ -27,7 +29,7 @@ impl Tables {
     pub fn front_end(&self) -> FrontEnd<'_> {
         FrontEnd {
             window: Window { coefficients: &self.coefficients, step: self.step },
-            fft: Fft { rotations: &self.rotations, untangle: &self.untangle },
+            fft: Fft { swaps: &self.swaps, rotations: &self.rotations, untangle: &self.untangle },
             filterbank: Filterbank { start: self.start, widths: &self.widths, weights: &self.weights },
             noise: self.noise,
             gain: self.gain.as_ref().map(|(parabolas, shift)| Gain { parabolas, shift: *shift }),
@@ -35,7 +37,7 @@ impl Tables {
         }
     }
 
-    pub(super) fn new(settings: &Settings) -> Result<Self, String> {
+    pub(super) fn new(settings: &Settings) -> Result<Self, Error> {
         let length = settings.window_samples().next_power_of_two();
         let points = length / 2;
         let correction_bits = length.ilog2() - Filterbank::WEIGHT_BITS / 2;
@@ -47,6 +49,7 @@ impl Tables {
         Ok(Self {
             coefficients: coefficients(settings.window_samples()),
             step: settings.step_samples(),
+            swaps: swaps(points),
             rotations: rotations(points),
             untangle: untangle(points),
             start,
@@ -76,9 +79,42 @@ fn rotation(phase: f64) -> Complex {
     Complex { re: part(phase.cos()), im: part(phase.sin()) }
 }
 
+/// The transform's stages, as radices in order of execution: a 2 first where fours alone do not multiply to `points`.
+fn radices(points: usize) -> Vec<usize> {
+    let bits = points.ilog2() as usize;
+    let mut radices = vec![4; bits.div_ceil(2)];
+    if bits % 2 == 1 {
+        radices[0] = 2;
+    }
+    radices
+}
+
+/// Exchanges that bring the input into digit-reversed order, the digits being those of the stages.
+fn swaps(points: usize) -> Vec<[u16; 2]> {
+    // The place of each input: its digits, the last stage's first, become the digits of the place, most significant first.
+    let place = |input: usize| {
+        let (mut place, mut rest) = (0, input);
+        for radix in radices(points).into_iter().rev() {
+            place = place * radix + rest % radix;
+            rest /= radix;
+        }
+        place
+    };
+    let mut at: Vec<usize> = (0..points).collect();
+    let mut swaps = Vec::new();
+    for here in 0..points {
+        // Each exchange brings one more input to its place.
+        while place(at[here]) != here {
+            let there = place(at[here]);
+            at.swap(here, there);
+            swaps.push([here as u16, there as u16]);
+        }
+    }
+    swaps
+}
+
 fn rotations(points: usize) -> Vec<[Complex; 3]> {
-    let first = if points.ilog2() % 2 == 0 { 4 } else { 2 };
-    let spans = std::iter::successors(Some(first), |span| Some(span * 4));
+    let spans = std::iter::successors(radices(points).first().copied(), |span| Some(span * 4));
     let at = |k: usize| rotation(-2.0 * PI * k as f64 / points as f64);
     spans
         .take_while(|&span| span < points)
@@ -98,7 +134,7 @@ fn mel(frequency: f32) -> f32 {
 /// First bin, bins between centres, and weights.
 type Channels = (usize, Vec<u8>, Vec<[i16; 2]>);
 
-fn channels(settings: &Settings, points: usize) -> Result<Channels, String> {
+fn channels(settings: &Settings, points: usize) -> Result<Channels, Error> {
     let (low, high) = (mel(settings.lower_hz), mel(settings.upper_hz));
     let spacing = (high - low) / (settings.channels + 1) as f32;
     let hz_per_bin = 0.5 * settings.sample_rate as f32 / points as f32;
@@ -116,14 +152,20 @@ fn channels(settings: &Settings, points: usize) -> Result<Channels, String> {
             bin += 1;
         }
         let width = u8::try_from(bin - first).map_err(|_| {
-            format!("signal: a channel spans more than 255 bins; choose more than {} channels", settings.channels)
+            Error::new(format!(
+                "signal: a channel spans more than 255 bins; choose more than {} channels",
+                settings.channels
+            ))
         })?;
         widths.push(width);
         below = centre;
     }
     if mel(bin as f32 * hz_per_bin) <= centre {
         let half = settings.sample_rate / 2;
-        return Err(format!("signal: upper_hz {} must lie below half the sample rate, {half} Hz", settings.upper_hz));
+        return Err(Error::new(format!(
+            "signal: upper_hz {} must lie below half the sample rate, {half} Hz",
+            settings.upper_hz
+        )));
     }
     Ok((start, widths, weights))
 }
@@ -141,13 +183,16 @@ fn noise(settings: &NoiseSettings) -> Noise {
 /// The gain's parabolas, and the shift that follows it.
 type GainTable = ([[i16; 3]; 33], u32);
 
-fn gain_table(gain: &GainSettings, noise: &NoiseSettings, correction_bits: u32) -> Result<GainTable, String> {
+fn gain_table(gain: &GainSettings, noise: &NoiseSettings, correction_bits: u32) -> Result<GainTable, Error> {
     let shift = gain.gain_bits.checked_sub(correction_bits + Gain::RATIO_BITS);
     let shift = shift.filter(|_| gain.gain_bits < 32).ok_or_else(|| {
-        format!("signal: gain_bits {}; choose {} to 31", gain.gain_bits, correction_bits + Gain::RATIO_BITS)
+        Error::new(format!("signal: gain_bits {}; choose {} to 31", gain.gain_bits, correction_bits + Gain::RATIO_BITS))
     })?;
     let input_bits = noise.smoothing_bits.checked_sub(correction_bits).ok_or_else(|| {
-        format!("signal: smoothing_bits {}; choose at least {correction_bits} with gain on", noise.smoothing_bits)
+        Error::new(format!(
+            "signal: smoothing_bits {}; choose at least {correction_bits} with gain on",
+            noise.smoothing_bits
+        ))
     })?;
     let at = |estimate: u32| {
         let energy = estimate as f32 / (1u32 << input_bits) as f32;
