@@ -3,11 +3,15 @@
 //! Enters: a command. Leaves: what it printed, and an exit code that is zero only when everything went well.
 
 mod board;
+mod cargo;
 mod defmt;
+mod faults;
+mod gates;
 mod image;
 mod probe;
 mod qemu;
 mod setup;
+mod verify;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -31,6 +35,12 @@ enum Command {
     },
     /// Install what is missing: chip targets by rustup, QEMU by the system's package manager
     Setup,
+    /// Check everything: format, clippy, tests on the laptop and on emulated chips, gates
+    Verify {
+        /// Write the measured costs to budget.toml instead of comparing them
+        #[arg(long)]
+        record: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -46,6 +56,7 @@ fn main() -> ExitCode {
 fn execute(command: Command) -> Result<u8> {
     match command {
         Command::Run { image, arguments } => run(&image, arguments),
+        Command::Verify { record } => verify::run(&verify::Options { record }),
         Command::Setup => setup::everything().map(|()| 0),
     }
 }
