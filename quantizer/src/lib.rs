@@ -8,7 +8,7 @@
 
 pub mod code;
 pub mod histogram;
-mod layers;
+pub mod layers;
 mod model;
 mod ranges;
 
