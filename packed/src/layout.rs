@@ -1,7 +1,7 @@
 //! The order of a matrix in flash: rows in groups of four, so that one run through memory feeds four sums.
 //!
-//! A group is `[bias · 256; 4] [multiplier; 4]`, then for every four columns one word of each of the four rows. Only the
-//! coding of a word differs between chips.
+//! A group is `[bias · 256; 4]`, for every four columns one word of each of the four rows, then `[multiplier; 4]`: what
+//! opens the sums, what they eat, what closes them. Only the coding of a word differs between chips.
 
 use crate::LANES;
 
@@ -17,13 +17,16 @@ pub enum Layout {
 /// Rows that share one group.
 pub const GROUP: usize = 4;
 
-/// Words of biases and multipliers at the head of a group.
-pub const GROUP_HEAD: usize = 2 * GROUP;
+/// Words of a group of `columns` columns, padded.
+#[must_use]
+pub const fn group_words(columns: usize) -> usize {
+    GROUP + columns / LANES * GROUP + GROUP
+}
 
 /// Words that a matrix of `rows` × `columns` takes, both padded.
 #[must_use]
 pub const fn linear_words(rows: usize, columns: usize) -> usize {
-    rows / GROUP * (GROUP_HEAD + columns / LANES * GROUP)
+    rows / GROUP * group_words(columns)
 }
 
 /// One row to pack: its weights, bias and multiplier. Missing columns count as zero.
@@ -38,13 +41,13 @@ pub struct Row<'a> {
 ///
 /// `row` is asked for every row; a row of padding is [`Row::default`].
 pub fn pack_linear<'a>(layout: Layout, columns: usize, row: impl Fn(usize) -> Row<'a>, packed: &mut [u32]) {
-    let group_words = GROUP_HEAD + columns / LANES * GROUP;
-    for (index, group) in packed.chunks_exact_mut(group_words).enumerate() {
-        let (head, words) = group.split_at_mut(GROUP_HEAD);
+    for (index, group) in packed.chunks_exact_mut(group_words(columns)).enumerate() {
+        let (biases, rest) = group.split_at_mut(GROUP);
+        let (words, multipliers) = rest.split_at_mut(rest.len() - GROUP);
         for lane in 0..GROUP {
             let row = row(index * GROUP + lane);
-            head[lane] = (row.bias << 8) as u32;
-            head[GROUP + lane] = row.multiplier as u32;
+            biases[lane] = (row.bias << 8) as u32;
+            multipliers[lane] = row.multiplier as u32;
             for (column, word) in words.iter_mut().skip(lane).step_by(GROUP).enumerate() {
                 let weight = |offset: usize| row.weights.get(column * LANES + offset).copied().unwrap_or(0);
                 *word = pack_word(layout, [weight(0), weight(1), weight(2), weight(3)]);
@@ -92,7 +95,7 @@ mod tests {
             &mut packed,
         );
         assert_eq!(packed[..4], [-256i32 as u32, -256i32 as u32, -256i32 as u32, 0]);
-        assert_eq!(packed[4..8], [7, 7, 7, 0]);
-        assert_eq!(packed[8..], [0x0403_0201, 0x0807_0605, 0x0C0B_0A09, 0]);
+        assert_eq!(packed[4..8], [0x0403_0201, 0x0807_0605, 0x0C0B_0A09, 0]);
+        assert_eq!(packed[8..], [7, 7, 7, 0]);
     }
 }

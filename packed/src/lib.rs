@@ -12,7 +12,7 @@ mod memory;
 mod model;
 pub mod signal;
 
-pub use layout::{GROUP, GROUP_HEAD, Layout, Row, linear_words, pack_linear, pack_word};
+pub use layout::{GROUP, Layout, Row, group_words, linear_words, pack_linear, pack_word};
 pub use memory::{MAX_TAPS, Memory};
 pub use model::*;
 

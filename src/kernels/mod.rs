@@ -6,8 +6,13 @@
 //! Lengths are checked once at the door of a kernel. They follow from a baked model, so a wrong one is an error of this
 //! crate: tests stop at it, and a release build computes only as far as all lengths reach.
 
+#[cfg(dsp)]
+pub mod dsp;
 pub mod portable;
 
+#[cfg(dsp)]
+pub use dsp as fast;
+#[cfg(not(dsp))]
 pub use portable as fast;
 
 pub use fast::{

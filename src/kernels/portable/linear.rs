@@ -3,7 +3,7 @@
 //! `input` holds whole tokens of `columns` values, the output as many of `rows`. `bake` has proved for every row that
 //! Σ|weight| · 127 + |bias| < 2²³, so that no sum of 256 times the products leaves 32 bits.
 
-use microformer_packed::{GROUP, GROUP_HEAD, LANES, Layout, Linear};
+use microformer_packed::{GROUP, LANES, Layout, Linear, group_words};
 
 use crate::arith::{requantize, saturate_i8, saturate_i16};
 
@@ -33,9 +33,8 @@ fn for_each_group<T>(matrix: &Linear, input: &[i8], output: &mut [T], mut store:
     let (rows, columns) = (matrix.rows, matrix.columns);
     debug_assert_eq!(input.len() * rows, output.len() * columns, "tokens in and out");
     debug_assert_eq!(matrix.packed.len(), microformer_packed::linear_words(rows, columns), "packed words");
-    let group_words = GROUP_HEAD + columns / LANES * GROUP;
     for (input, output) in input.chunks_exact(columns.max(1)).zip(output.chunks_exact_mut(rows.max(1))) {
-        for (group, output) in matrix.packed.chunks_exact(group_words).zip(output.chunks_exact_mut(GROUP)) {
+        for (group, output) in matrix.packed.chunks_exact(group_words(columns)).zip(output.chunks_exact_mut(GROUP)) {
             store(group_sums(group, input), output);
         }
     }
@@ -44,7 +43,8 @@ fn for_each_group<T>(matrix: &Linear, input: &[i8], output: &mut [T], mut store:
 /// Four rows at once: every load of four activations serves sixteen products.
 #[inline]
 fn group_sums(group: &[u32], input: &[i8]) -> [i32; GROUP] {
-    let (head, words) = group.split_at(GROUP_HEAD.min(group.len()));
+    let (biases, rest) = group.split_at(GROUP.min(group.len()));
+    let (words, multipliers) = rest.split_at(rest.len().saturating_sub(GROUP));
     let mut sums = [0i32; GROUP];
     let (quads, _) = words.as_chunks::<GROUP>();
     let (inputs, _) = input.as_chunks::<LANES>();
@@ -56,7 +56,6 @@ fn group_sums(group: &[u32], input: &[i8]) -> [i32; GROUP] {
             }
         }
     }
-    let (biases, multipliers) = head.split_at(GROUP.min(head.len()));
     for ((sum, &bias), &multiplier) in sums.iter_mut().zip(biases).zip(multipliers) {
         *sum = requantize((*sum << 8).wrapping_add(bias as i32), multiplier as i32);
     }

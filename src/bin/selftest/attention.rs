@@ -1,0 +1,101 @@
+//! Rings of random length, full or not, wrapped or not: both kernels store, score, soften and mix the same tokens.
+
+use bytemuck::{cast_slice, cast_slice_mut};
+use microformer::kernels::{Scoring, fast, portable};
+
+use crate::Room;
+use crate::random::Random;
+
+struct Shape {
+    window: usize,
+    head_len: usize,
+    /// Tokens that have entered the ring.
+    filled: usize,
+}
+
+impl Shape {
+    fn draw(random: &mut Random, room: &Room) -> Self {
+        let head_len = 4 * if random.below(4) == 0 { random.between(1, 24) } else { random.between(1, 5) };
+        let longest = (4 * room.plain.len() / head_len - 4).min(2 * room.output.len()).min(100);
+        let window = random.between(1, longest);
+        Self { window, head_len, filled: random.between(1, window) }
+    }
+
+    /// Words of a ring whose slots come in groups of `group`.
+    fn words(&self, group: usize) -> usize {
+        self.window.next_multiple_of(group) * self.head_len / 4
+    }
+}
+
+pub fn scores_case(random: &mut Random, room: &mut Room) -> bool {
+    let shape = Shape::draw(random, room);
+    let plain = &mut room.plain[..shape.words(4)];
+    let packed = &mut room.packed[..shape.words(4)];
+    let vector = &mut room.weights[..shape.head_len];
+    for slot in 0..shape.window {
+        random.fill(vector);
+        portable::store_key(plain, slot, vector);
+        fast::store_key(packed, slot, vector);
+    }
+    let query: &mut [i8] = &mut cast_slice_mut(&mut room.input)[..shape.head_len];
+    random.fill(query);
+    let slope = if random.below(3) == 0 { 0 } else { random.next() as i32 >> 12 >> random.below(12) };
+    let scoring = Scoring { multiplier: random.multiplier(), slope, distance: shape.window as i32 - 1 };
+    room.expected.fill(0);
+    room.output.fill(0);
+    // The two runs of a wrapped ring, or one run, the second beginning anywhere.
+    let cut = random.between(0, shape.filled);
+    for (first, len) in [(0, cut), (cut, shape.filled - cut)] {
+        let expected: &mut [i16] = &mut cast_slice_mut(&mut room.expected)[first..][..len];
+        portable::scores(query, &mut [], plain, first, scoring, expected);
+        let output: &mut [i16] = &mut cast_slice_mut(&mut room.output)[first..][..len];
+        fast::scores(query, &mut room.expanded, packed, first, scoring, output);
+    }
+    room.output == room.expected
+}
+
+pub fn soften_case(random: &mut Random, room: &mut Room) -> bool {
+    let len = random.between(1, 2 * room.output.len());
+    let row: &mut [i16] = &mut cast_slice_mut(&mut room.expected)[..];
+    random.fill_stream(row);
+    // Scores of a real model lie closer together than the whole range of 16 bits.
+    let near = random.below(12);
+    for score in row {
+        *score >>= near;
+    }
+    room.output = room.expected;
+    let expected = portable::soften(&mut cast_slice_mut(&mut room.expected)[..len]);
+    let sum = fast::soften(&mut cast_slice_mut(&mut room.output)[..len]);
+    sum == expected && room.output == room.expected
+}
+
+pub fn mix_case(random: &mut Random, room: &mut Room) -> bool {
+    let shape = Shape::draw(random, room);
+    let plain = &mut room.plain[..shape.words(2)];
+    let packed = &mut room.packed[..shape.words(2)];
+    // What earlier tokens left in the slot beside an odd window must not count.
+    packed.fill(0x7F81_7F81);
+    plain.fill(0x7F81_7F81);
+    let vector = &mut room.weights[..shape.head_len];
+    for slot in 0..shape.window {
+        random.fill(vector);
+        portable::store_value(plain, slot, vector);
+        fast::store_value(packed, slot, vector);
+    }
+    let row: &mut [i16] = &mut cast_slice_mut(&mut room.input)[..shape.filled];
+    let bound = 32767 >> random.below(8);
+    for weight in row.iter_mut() {
+        *weight = match random.below(4) {
+            0 => 0,
+            1 => bound as i16,
+            _ => random.between(0, bound) as i16,
+        };
+    }
+    let row: &[i16] = &cast_slice(&room.input)[..shape.filled];
+    room.expected.fill(0);
+    room.output.fill(0);
+    let multiplier = random.multiplier() & i32::MAX;
+    portable::mix(row, plain, multiplier, &mut cast_slice_mut(&mut room.expected)[..shape.head_len]);
+    fast::mix(row, packed, multiplier, &mut cast_slice_mut(&mut room.output)[..shape.head_len]);
+    room.output == room.expected
+}

@@ -1,0 +1,88 @@
+//! Matrices of random shapes: the same weights packed for the portable and for the fast kernel, and both run.
+
+use bytemuck::{cast_slice, cast_slice_mut};
+use microformer::kernels::{LAYOUT, fast, portable};
+use microformer::packed::{Linear, Row, linear_words, pack_linear};
+
+use crate::Room;
+use crate::random::Random;
+
+/// A matrix and as many tokens as the room holds.
+struct Shape {
+    rows: usize,
+    columns: usize,
+    tokens: usize,
+}
+
+impl Shape {
+    fn draw(random: &mut Random, room: &Room) -> Self {
+        let columns = 4 * if random.below(3) == 0 { random.between(1, 128) } else { random.between(1, 20) };
+        let rows = 4 * random.between(1, (room.weights.len() / columns / 4).min(8));
+        let bytes = 4 * room.input.len() / columns.max(2 * rows);
+        let expanded = 2 * room.expanded.len() / columns;
+        Self { rows, columns, tokens: random.between(1, 7.min(bytes).min(expanded)) }
+    }
+}
+
+pub fn linear_case(random: &mut Random, room: &mut Room) -> bool {
+    let shape = fill(random, room);
+    let (plain, packed) = matrices(&shape, &room.plain, &room.packed);
+    let input: &[i8] = &cast_slice(&room.input)[..shape.tokens * shape.columns];
+    let expected: &mut [i8] = &mut cast_slice_mut(&mut room.expected)[..shape.tokens * shape.rows];
+    let output: &mut [i8] = &mut cast_slice_mut(&mut room.output)[..shape.tokens * shape.rows];
+    portable::linear(&plain, input, &mut [], expected);
+    fast::linear(&packed, input, expanded_room(&shape, &mut room.expanded), output);
+    room.output == room.expected
+}
+
+pub fn linear_add_case(random: &mut Random, room: &mut Room) -> bool {
+    let shape = fill(random, room);
+    let (plain, packed) = matrices(&shape, &room.plain, &room.packed);
+    let input: &[i8] = &cast_slice(&room.input)[..shape.tokens * shape.columns];
+    random.fill_stream(cast_slice_mut(&mut room.expected));
+    room.output = room.expected;
+    let expected: &mut [i16] = &mut cast_slice_mut(&mut room.expected)[..shape.tokens * shape.rows];
+    let output: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..shape.tokens * shape.rows];
+    portable::linear_add(&plain, input, &mut [], expected);
+    fast::linear_add(&packed, input, expanded_room(&shape, &mut room.expanded), output);
+    room.output == room.expected
+}
+
+/// Sometimes all the room there is, sometimes only what one token needs.
+fn expanded_room<'r>(shape: &Shape, expanded: &'r mut [u32]) -> &'r mut [u32] {
+    let words = if shape.rows.is_multiple_of(8) { shape.columns / 2 } else { expanded.len() };
+    &mut expanded[..words]
+}
+
+fn matrices<'r>(shape: &Shape, plain: &'r [u32], packed: &'r [u32]) -> (Linear<'r>, Linear<'r>) {
+    let &Shape { rows, columns, .. } = shape;
+    let words = linear_words(rows, columns);
+    (Linear { rows, columns, packed: &plain[..words] }, Linear { rows, columns, packed: &packed[..words] })
+}
+
+/// Draws a shape, weights, biases at and below the bound that `bake` proves, multipliers, and input.
+fn fill(random: &mut Random, room: &mut Room) -> Shape {
+    let shape = Shape::draw(random, room);
+    let Shape { rows, columns, .. } = shape;
+    let weights = &mut room.weights[..rows * columns];
+    random.fill(weights);
+    let limit = (1 << 23) - 1 - 127 * 127 * columns as i32;
+    let start = random.next();
+    // Outputs that saturate now and then, around 2⁷ for `linear` and 2¹⁵ for `linear_add`.
+    let scale = random.between(8, 30);
+    let row = |row: usize| {
+        let mut random = Random::new(start.wrapping_add(row as u32));
+        Row {
+            weights: &weights[row * columns..][..columns],
+            bias: random.sized_within(limit),
+            multiplier: random.next() as i32 >> (32 - scale),
+        }
+    };
+    let words = linear_words(rows, columns);
+    pack_linear(portable::LAYOUT, columns, row, &mut room.plain[..words]);
+    pack_linear(LAYOUT, columns, row, &mut room.packed[..words]);
+    random.fill(cast_slice_mut(&mut room.input));
+    room.expected.fill(0);
+    room.output.fill(0);
+    shape
+}

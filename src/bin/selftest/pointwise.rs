@@ -1,0 +1,117 @@
+//! Norms, activations, depthwise filters: vectors of any padded length.
+
+use bytemuck::{cast_slice, cast_slice_mut};
+use microformer::kernels::{fast, portable};
+use microformer::packed::{Depthwise, Norm};
+
+use crate::Room;
+use crate::random::Random;
+
+/// Longest vector of the cases.
+const LONGEST: usize = 128;
+
+fn draw_norm<'a>(random: &mut Random, affine: &'a mut [[i32; 2]; LONGEST]) -> Norm<'a> {
+    let padded = 4 * random.between(1, LONGEST / 4);
+    let len = padded - random.below(4);
+    for (index, [multiplier, bias]) in affine.iter_mut().enumerate() {
+        let counts = index < len;
+        *multiplier = if counts { random.multiplier() } else { 0 };
+        *bias = if counts { random.sized_within(1 << 20) } else { 0 };
+    }
+    Norm {
+        len,
+        centred: random.below(2) == 0,
+        epsilon: u64::from(random.next() >> random.below(32)),
+        fraction_bits: random.between(0, 24) as u32,
+        affine: &affine[..padded],
+    }
+}
+
+/// A stream whose padding is zero, as every kernel leaves it.
+fn draw_stream<'a>(random: &mut Random, norm: &Norm, words: &'a mut [u32]) -> &'a mut [i16] {
+    let stream: &mut [i16] = &mut cast_slice_mut(words)[..norm.affine.len()];
+    random.fill_stream(stream);
+    stream[norm.len..].fill(0);
+    stream
+}
+
+pub fn norm_case(random: &mut Random, room: &mut Room) -> bool {
+    let affine = &mut [[0; 2]; LONGEST];
+    let norm = draw_norm(random, affine);
+    let stream = draw_stream(random, &norm, &mut room.input);
+    room.expected.fill(0);
+    room.output.fill(0);
+    portable::norm(&norm, stream, &mut cast_slice_mut(&mut room.expected)[..stream.len()]);
+    fast::norm(&norm, stream, &mut cast_slice_mut(&mut room.output)[..stream.len()]);
+    room.output == room.expected
+}
+
+pub fn norm_stream_case(random: &mut Random, room: &mut Room) -> bool {
+    let affine = &mut [[0; 2]; LONGEST];
+    let norm = draw_norm(random, affine);
+    draw_stream(random, &norm, &mut room.expected);
+    room.output = room.expected;
+    portable::norm_stream(&norm, &mut cast_slice_mut(&mut room.expected)[..norm.affine.len()]);
+    fast::norm_stream(&norm, &mut cast_slice_mut(&mut room.output)[..norm.affine.len()]);
+    room.output == room.expected
+}
+
+pub fn rescale_case(random: &mut Random, room: &mut Room) -> bool {
+    let len = 4 * random.between(1, LONGEST / 4);
+    let stream: &mut [i16] = &mut cast_slice_mut(&mut room.input)[..len];
+    random.fill_stream(stream);
+    room.expected.fill(0);
+    room.output.fill(0);
+    let multiplier = random.multiplier();
+    portable::rescale(multiplier, stream, &mut cast_slice_mut(&mut room.expected)[..len]);
+    fast::rescale(multiplier, stream, &mut cast_slice_mut(&mut room.output)[..len]);
+    room.output == room.expected
+}
+
+pub fn relu_case(random: &mut Random, room: &mut Room) -> bool {
+    let len = 4 * random.between(1, LONGEST / 4);
+    random.fill(cast_slice_mut(&mut room.expected));
+    room.output = room.expected;
+    portable::relu(&mut cast_slice_mut(&mut room.expected)[..len]);
+    fast::relu(&mut cast_slice_mut(&mut room.output)[..len]);
+    room.output == room.expected
+}
+
+pub fn activate_case(random: &mut Random, room: &mut Room) -> bool {
+    let len = 4 * random.between(1, LONGEST / 4);
+    let mut table = [0i8; 256];
+    random.fill(&mut table);
+    random.fill(cast_slice_mut(&mut room.expected));
+    room.output = room.expected;
+    portable::activate(&table, &mut cast_slice_mut(&mut room.expected)[..len]);
+    fast::activate(&table, &mut cast_slice_mut(&mut room.output)[..len]);
+    room.output == room.expected
+}
+
+pub fn depthwise_case(random: &mut Random, room: &mut Room) -> bool {
+    const MOST_TAPS: usize = 9;
+    let channels = 4 * random.between(1, 20);
+    let taps = random.between(1, MOST_TAPS);
+    let weights: &mut [i8] = &mut cast_slice_mut(&mut room.plain)[..channels * taps];
+    random.fill(weights);
+    let scale = random.between(4, 20);
+    let affine: &mut [[i32; 2]] = &mut cast_slice_mut(&mut room.packed)[..channels];
+    for [bias, multiplier] in affine.iter_mut() {
+        *bias = random.sized_within(1 << 20);
+        *multiplier = random.next() as i32 >> (20 - scale);
+    }
+    let input: &mut [i8] = cast_slice_mut(&mut room.weights[..channels * MOST_TAPS]);
+    random.fill(input);
+    let filter = Depthwise { channels, taps, weights, affine };
+    let mut slices: [&[i8]; MOST_TAPS] = [&[]; MOST_TAPS];
+    for (slice, vector) in slices.iter_mut().zip(input.chunks_exact(channels)) {
+        // A tap before the first token is an empty slice.
+        *slice = if random.below(6) == 0 { &[] } else { vector };
+    }
+    room.expected.fill(0);
+    room.output.fill(0);
+    portable::depthwise(&filter, &slices[..taps], &mut cast_slice_mut(&mut room.expected)[..channels]);
+    fast::depthwise(&filter, &slices[..taps], &mut cast_slice_mut(&mut room.output)[..channels]);
+    let _: &[i8] = cast_slice(&room.output);
+    room.output == room.expected
+}

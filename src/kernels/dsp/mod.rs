@@ -1,0 +1,19 @@
+//! The kernels on the DSP extension (Cortex-M4, M7, M33): the bits of [`super::portable`] in a fraction of its cycles.
+//!
+//! Each file is a safe door, which checks lengths once, over loops in assembly, each a naked function: with one `asm!`
+//! for each instruction the compiler moves registers about for half as long again (docs/measurements.md).
+#![allow(unsafe_code)]
+
+mod expand;
+mod linear;
+mod multiply;
+
+pub use linear::{LAYOUT, linear, linear_add};
+
+pub use super::portable::{activate, depthwise, mix, norm, norm_stream, relu, rescale, scores, soften};
+pub use super::portable::{store_key, store_value};
+
+/// Words are loaded several at a time, which no Cortex-M does across a word's border.
+fn starts_on_word<T>(values: &[T]) -> bool {
+    values.as_ptr().addr().is_multiple_of(size_of::<u32>())
+}

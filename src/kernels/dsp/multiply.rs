@@ -1,0 +1,307 @@
+//! The loops under [`super::linear`]: four rows of one token, or two rows of three tokens, over the packed stream.
+//!
+//! A group in the stream is `[bias; 4]`, the words, `[multiplier; 4]`. All fourteen registers are in use, so what a loop
+//! needs once a group waits on the stack, and comes in one load. The unrolled chains are entered in the middle: a width
+//! that is no multiple of a chain's costs one jump a group, not a loop for the rest.
+//!
+//! Saturation to [−127, 127]: SMMLAR adds −1, SSAT cuts to [−128, 127], QSUB8 takes four times −1 away, saturating.
+
+use core::arch::naked_asm;
+
+/// Four columns of four rows: r2–r5 += r10–lr · (X in `$x`, Z in `$z`).
+macro_rules! four_rows {
+    ($x:literal, $z:literal) => {
+        concat!(
+            "ldmia.w r1!, {{r10-r12, lr}}\n",
+            "smlad r2, r10, ",
+            $x,
+            ", r2\n",
+            "smlad r3, r11, ",
+            $x,
+            ", r3\n",
+            "smlad r4, r12, ",
+            $x,
+            ", r4\n",
+            "smlad r5, lr, ",
+            $x,
+            ", r5\n",
+            "sxtb16 r10, r10\n",
+            "sxtb16 r11, r11\n",
+            "sxtb16 r12, r12\n",
+            "sxtb16 lr, lr\n",
+            "smlad r2, r10, ",
+            $z,
+            ", r2\n",
+            "smlad r3, r11, ",
+            $z,
+            ", r3\n",
+            "smlad r4, r12, ",
+            $z,
+            ", r4\n",
+            "smlad r5, lr, ",
+            $z,
+            ", r5\n",
+        )
+    };
+}
+
+/// One token: `$store` takes the sums r2–r5 and multipliers r10–lr to the place r6, which it advances; r9 is −1.
+macro_rules! one_token {
+    ($name:ident, $output:ty, $store:expr) => {
+        /// All rows of one token. `end` is the end of `packed`.
+        ///
+        /// # Safety
+        /// `columns` is a multiple of 4, not 0; `expanded` has half as many words; `packed … end` is a matrix of whole
+        /// groups of `columns` columns, not empty; `output` has a value for each row and starts on a word.
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name(
+            expanded: *const u32,
+            packed: *const u32,
+            end: *const u32,
+            output: *mut $output,
+            columns: usize,
+        ) {
+            naked_asm!(
+                "push {{r4-r11, lr}}",
+                "ldr r4, [sp, #36]",
+                // r10: the end of the expanded token. r8: where the chain of eight is entered, 108 bytes for 8 columns.
+                "add r10, r0, r4, lsl #1",
+                "lsrs r5, r4, #3",
+                "ittt ne",
+                "subne r5, #1",
+                "andne r5, #7",
+                "addne r5, #1",
+                "movs r6, #108",
+                "adr.w r8, 4f",
+                "mls r8, r5, r6, r8",
+                "orr r8, #1",
+                "mov r11, r8",
+                "tst r4, #4",
+                "adr.w r12, 2f",
+                "it ne",
+                "orrne r8, r12, #1",
+                "mvn r9, #0",
+                "mov r7, r2",
+                "mov r6, r3",
+                // The frame: expanded, output, end of packed, entry, −1, end of expanded, entry of the chain.
+                "push {{r0, r6-r11}}",
+                "ldmia.w r1!, {{r2-r5}}",
+                "bx r8",
+                // Four columns too many for units of eight.
+                ".p2align 2",
+                "2:",
+                "ldrd r6, r7, [r0], #8",
+                four_rows!("r6", "r7"),
+                "ldr pc, [sp, #24]",
+                "3:",
+                ".rept 8",
+                "ldmia.w r0!, {{r6-r9}}",
+                four_rows!("r6", "r7"),
+                four_rows!("r8", "r9"),
+                ".endr",
+                "4:",
+                "ldr r10, [sp, #20]",
+                "cmp r0, r10",
+                "bne 3b",
+                "ldmia.w r1!, {{r10-r12, lr}}",
+                "ldm sp, {{r0, r6-r9}}",
+                $store,
+                "str r6, [sp, #4]",
+                "cmp r1, r7",
+                "beq 5f",
+                "ldmia.w r1!, {{r2-r5}}",
+                "bx r8",
+                "5:",
+                "add sp, #28",
+                "pop {{r4-r11, pc}}",
+            )
+        }
+    };
+}
+
+one_token!(
+    one_to_bytes,
+    i8,
+    "smmlar r2, r2, r10, r9
+     smmlar r3, r3, r11, r9
+     smmlar r4, r4, r12, r9
+     smmlar r5, r5, lr, r9
+     ssat r2, #8, r2
+     ssat r3, #8, r3
+     ssat r4, #8, r4
+     ssat r5, #8, r5
+     bfi r2, r3, #8, #24
+     bfi r4, r5, #8, #24
+     pkhbt r2, r2, r4, lsl #16
+     qsub8 r2, r2, r9
+     str r2, [r6], #4"
+);
+
+one_token!(
+    one_to_stream,
+    i16,
+    "smmulr r2, r2, r10
+     smmulr r3, r3, r11
+     smmulr r4, r4, r12
+     smmulr r5, r5, lr
+     ldrd r10, r11, [r6]
+     ssat r2, #16, r2
+     ssat r3, #16, r3
+     ssat r4, #16, r4
+     ssat r5, #16, r5
+     pkhbt r2, r2, r3, lsl #16
+     pkhbt r4, r4, r5, lsl #16
+     qadd16 r2, r2, r10
+     qadd16 r4, r4, r11
+     strd r2, r4, [r6], #8"
+);
+
+/// Sums r2–r7 of two rows (r11, r12) and three tokens (r8–r10).
+macro_rules! two_rows {
+    () => {
+        "smlad r2, r11, r8, r2
+         smlad r3, r12, r8, r3
+         smlad r4, r11, r9, r4
+         smlad r5, r12, r9, r5
+         smlad r6, r11, r10, r6
+         smlad r7, r12, r10, r7"
+    };
+}
+
+/// Three tokens: `$store` takes the sums r2–r7 (two rows of each token) and the multipliers r8, r9 to the place r10, which
+/// it advances by a group; r11 is the length of an output token in bytes, r12 is −1.
+macro_rules! three_tokens {
+    ($name:ident, $output:ty, $scale:literal, $store:expr) => {
+        /// Rows 0 and 1 of every group, for three tokens; rows 2 and 3 with all pointers two rows further.
+        ///
+        /// # Safety
+        /// As for one token, with three tokens side by side in `expanded` and three of `rows` values in `output`.
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name(
+            expanded: *const u32,
+            packed: *const u32,
+            end: *const u32,
+            output: *mut $output,
+            columns: usize,
+            rows: usize,
+        ) {
+            naked_asm!(
+                "push {{r4-r11, lr}}",
+                "ldrd r4, r11, [sp, #36]",
+                "mov r10, r3",
+                concat!("lsl r11, r11, #", $scale),
+                "mvn r12, #0",
+                // lr: the end of the expanded tokens, 6 bytes a column.
+                "add lr, r4, r4, lsl #1",
+                "add lr, r0, lr, lsl #1",
+                // r4: where the chain is entered after the first four columns, 68 bytes for each four.
+                "lsrs r4, r4, #2",
+                "subs r4, #1",
+                "and r4, #7",
+                "movs r5, #68",
+                "adr.w r6, 4f",
+                "mls r4, r4, r5, r6",
+                "orr r4, #1",
+                // The frame: expanded, output, bytes of a token, −1; end of packed, entry.
+                "push {{r2, r4}}",
+                "push {{r0, r10-r12}}",
+                "2:",
+                "ldrd r2, r3, [r1], #16",
+                "ldrd r11, r12, [r1], #16",
+                "ldmia.w r0!, {{r8-r10}}",
+                // The first products take the biases into the sums of the second and third token.
+                "smlad r4, r11, r9, r2",
+                "smlad r5, r12, r9, r3",
+                "smlad r6, r11, r10, r2",
+                "smlad r7, r12, r10, r3",
+                "smlad r2, r11, r8, r2",
+                "smlad r3, r12, r8, r3",
+                "sxtb16 r11, r11",
+                "sxtb16 r12, r12",
+                "ldmia.w r0!, {{r8-r10}}",
+                two_rows!(),
+                "ldr pc, [sp, #20]",
+                ".p2align 2",
+                "3:",
+                ".rept 8",
+                "ldrd r11, r12, [r1], #16",
+                "ldmia.w r0!, {{r8-r10}}",
+                two_rows!(),
+                "sxtb16 r11, r11",
+                "sxtb16 r12, r12",
+                "ldmia.w r0!, {{r8-r10}}",
+                two_rows!(),
+                ".endr",
+                "4:",
+                "cmp r0, lr",
+                "bne 3b",
+                "ldrd r8, r9, [r1], #16",
+                "ldm sp, {{r0, r10-r12}}",
+                $store,
+                "str r10, [sp, #4]",
+                "ldr r8, [sp, #16]",
+                "cmp r1, r8",
+                "bne 2b",
+                "add sp, #24",
+                "pop {{r4-r11, pc}}",
+            )
+        }
+    };
+}
+
+three_tokens!(
+    three_to_bytes,
+    i8,
+    0,
+    "smmlar r2, r2, r8, r12
+     smmlar r3, r3, r9, r12
+     smmlar r4, r4, r8, r12
+     smmlar r5, r5, r9, r12
+     smmlar r6, r6, r8, r12
+     smmlar r7, r7, r9, r12
+     ssat r2, #8, r2
+     ssat r3, #8, r3
+     ssat r4, #8, r4
+     ssat r5, #8, r5
+     ssat r6, #8, r6
+     ssat r7, #8, r7
+     bfi r2, r3, #8, #8
+     bfi r4, r5, #8, #8
+     bfi r6, r7, #8, #8
+     qsub8 r2, r2, r12
+     qsub8 r4, r4, r12
+     qsub8 r6, r6, r12
+     strh r4, [r10, r11]
+     strh.w r6, [r10, r11, lsl #1]
+     strh r2, [r10], #4"
+);
+
+three_tokens!(
+    three_to_stream,
+    i16,
+    1,
+    "smmulr r2, r2, r8
+     smmulr r3, r3, r9
+     smmulr r4, r4, r8
+     smmulr r5, r5, r9
+     smmulr r6, r6, r8
+     smmulr r7, r7, r9
+     ssat r2, #16, r2
+     ssat r3, #16, r3
+     ssat r4, #16, r4
+     ssat r5, #16, r5
+     ssat r6, #16, r6
+     ssat r7, #16, r7
+     pkhbt r2, r2, r3, lsl #16
+     pkhbt r4, r4, r5, lsl #16
+     pkhbt r6, r6, r7, lsl #16
+     ldr r3, [r10]
+     ldr r5, [r10, r11]
+     ldr r7, [r10, r11, lsl #1]
+     qadd16 r2, r2, r3
+     qadd16 r4, r4, r5
+     qadd16 r6, r6, r7
+     str r4, [r10, r11]
+     str r6, [r10, r11, lsl #1]
+     str r2, [r10], #8"
+);
