@@ -34,6 +34,13 @@ pub struct Clip {
     pub speaker: String,
 }
 
+impl Clip {
+    /// A whole file as one clip.
+    fn whole(file: String, label: String) -> Self {
+        Self { file, start: 0, samples: None, label, word: String::new(), speaker: String::new() }
+    }
+}
+
 /// Clips and where their bytes lie.
 pub struct Collection {
     /// In the order of the manifest, or by name.
@@ -54,6 +61,9 @@ impl Collection {
     /// Lists the clips of `input`: a folder, a `.tar`, or a CSV manifest whose files lie under `root` (a folder or a
     /// `.tar`), else in a `.tar` of the manifest's name beside it, else beside it.
     pub fn open(input: &Path, root: Option<&Path>) -> Result<Self> {
+        if EXTENSIONS.iter().any(|extension| has_extension(input, extension)) && input.is_file() {
+            return Ok(Self::single(input));
+        }
         if !has_extension(input, "csv") {
             ensure!(root.is_none(), "--root goes with a CSV manifest, but {} is none", input.display());
             let store = Store::open(input)?;
@@ -70,6 +80,13 @@ impl Collection {
             None => Store::open(beside.unwrap_or(Path::new(".")))?,
         };
         Ok(Self { clips, store })
+    }
+
+    /// One audio file, without a label.
+    fn single(path: &Path) -> Self {
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        Self { clips: vec![Clip::whole(file, String::new())], store: Store::Folder(folder) }
     }
 
     /// The clips by file: indices into `clips`, files in order of first appearance.
@@ -141,13 +158,9 @@ impl Store {
         };
         Ok(names
             .into_iter()
-            .map(|file| Clip {
-                label: label(&file),
-                file,
-                start: 0,
-                samples: None,
-                word: String::new(),
-                speaker: String::new(),
+            .map(|file| {
+                let label = label(&file);
+                Clip::whole(file, label)
             })
             .collect())
     }

@@ -120,9 +120,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let settings = arguments.settings.settings()?;
     let tables = settings.tables()?;
     let length = match arguments.seconds {
-        Some(seconds) if seconds > 0.0 => Some((seconds * f64::from(settings.sample_rate)).round() as usize),
+        Some(seconds) if seconds > 0.0 => Length::Exactly((seconds * f64::from(settings.sample_rate)).round() as usize),
         Some(seconds) => bail!("--seconds {seconds}: choose a length above 0"),
-        None => None,
+        None => Length::Whole,
     };
     let work = Work { tables: &tables, settings: &settings, length };
     if arguments.input.extension().is_some_and(|extension| extension == "safetensors") {
@@ -135,16 +135,26 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     write(&arguments.output, &frames, tables.front_end().filterbank.channels(), Some(&labels), &description)
 }
 
+/// The samples that a clip is brought to.
+#[derive(Clone, Copy)]
+pub enum Length {
+    Whole,
+    /// Padded with zeros or cut.
+    Exactly(usize),
+    /// Padded with zeros where shorter.
+    AtLeast(usize),
+}
+
 /// Tables, and the length every clip is brought to.
-struct Work<'a> {
-    tables: &'a Tables,
-    settings: &'a Settings,
-    length: Option<usize>,
+pub struct Work<'a> {
+    pub tables: &'a Tables,
+    pub settings: &'a Settings,
+    pub length: Length,
 }
 
 impl Work<'_> {
     /// The frames of every clip, in order; files are decoded once, on all cores.
-    fn collection(&self, collection: &Collection) -> Result<Vec<Vec<i16>>> {
+    pub fn collection(&self, collection: &Collection) -> Result<Vec<Vec<i16>>> {
         let progress = progress(collection.clips.len());
         let groups: Vec<Vec<(usize, Vec<i16>)>> = collection
             .by_file()
@@ -184,7 +194,11 @@ impl Work<'_> {
 
     /// The frames of one clip, one after another.
     fn clip(&self, samples: &[i16]) -> Result<Vec<i16>> {
-        let length = self.length.unwrap_or(samples.len());
+        let length = match self.length {
+            Length::Whole => samples.len(),
+            Length::Exactly(length) => length,
+            Length::AtLeast(length) => samples.len().max(length),
+        };
         let frames = self.settings.frames(length);
         ensure!(
             frames > 0,

@@ -2,9 +2,11 @@
 
 mod audio;
 mod clips;
+mod data;
 mod features;
 
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 /// Small causal transformers on Cortex-M microcontrollers: tools for data and trained models.
 #[derive(Parser)]
@@ -19,8 +21,15 @@ enum Command {
     Features(features::Arguments),
 }
 
-fn main() -> anyhow::Result<()> {
-    match &Arguments::parse().command {
+fn main() -> ExitCode {
+    let outcome = match &Arguments::parse().command {
         Command::Features(arguments) => features::run(arguments),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }
