@@ -4,8 +4,10 @@
 #![deny(unsafe_code)]
 
 pub mod arith;
+pub mod decide;
 pub mod kernels;
 pub mod model;
+pub mod pipeline;
 pub mod signal;
 
 pub use microformer_packed as packed;

@@ -29,7 +29,7 @@ fn try_bake(path: &Path, name: &str) -> Result<(), Error> {
     let assembled = Quantized::read(path)?.assemble(target_layout()).map_err(in_file)?;
     let out = env::var_os("OUT_DIR").ok_or_else(|| Error::new("OUT_DIR is not set: bake runs in a build script"))?;
     let module = Path::new(&out).join(format!("{name}.rs"));
-    fs::write(&module, emit::module(assembled.model))
+    fs::write(&module, emit::module(&assembled))
         .map_err(|error| Error::new(format!("{}: cannot be written: {error}", module.display())))
 }
 

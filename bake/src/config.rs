@@ -2,6 +2,8 @@
 //!
 //! What leaves [`Config::from_json`] is complete and within the engine's limits: every later stage may rely on it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -60,6 +62,9 @@ pub struct Config {
     pub signal: Option<Settings>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub normalize: Option<Normalize>,
+    /// When scores become events, for models that listen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decide: Option<Decide>,
 }
 
 /// What enters at each step.
@@ -142,6 +147,35 @@ pub struct Normalize {
     pub std: PerFeature,
 }
 
+/// When a word counts as heard.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decide {
+    /// Tokens whose posteriors are averaged.
+    #[serde(default = "default_smoothing")]
+    pub smoothing: usize,
+    /// Time after a word in which no other is heard.
+    #[serde(default = "default_hold_off")]
+    pub hold_off_ms: u32,
+    /// The posterior at which a word is heard, where `thresholds` does not name it.
+    #[serde(default = "default_threshold")]
+    pub threshold: f64,
+    /// By label. A label that begins with `_` is no word and is never heard.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub thresholds: BTreeMap<String, f64>,
+}
+
+impl Default for Decide {
+    fn default() -> Self {
+        Self {
+            smoothing: default_smoothing(),
+            hold_off_ms: default_hold_off(),
+            threshold: default_threshold(),
+            thresholds: BTreeMap::new(),
+        }
+    }
+}
+
 /// One number for all features, or one for each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number, or a list with one number for each feature")]
@@ -156,6 +190,18 @@ fn default_epsilon() -> f64 {
 
 fn default_final_norm() -> bool {
     true
+}
+
+fn default_smoothing() -> usize {
+    3
+}
+
+fn default_hold_off() -> u32 {
+    800
+}
+
+fn default_threshold() -> f64 {
+    0.8
 }
 
 fn one() -> usize {

@@ -2,13 +2,46 @@
 
 use std::fmt::{Display, Write};
 
+use crate::assemble::{Assembled, Listening};
 use microformer_packed::{
     Activation, Attention, Block, Depthwise, Embed, Entry, Layout, Linear, Memory, Mixing, Mlp, Model, Norm, Pool, Stem,
 };
 
-/// The module's text: `MODEL`, `STATE_WORDS` and `STATE`, for use through `microformer::include_model!`.
+/// The module's text, for use through `microformer::include_model!`: `MODEL`, `STATE_WORDS`, `State` and `STATE`; for a
+/// model that listens also `LISTENER`, `Pipeline` and `PIPELINE`.
 #[must_use]
-pub fn module(model: &Model) -> String {
+pub fn module(assembled: &Assembled) -> String {
+    let mut text = model_module(assembled.model);
+    if let Some(listening) = &assembled.listening {
+        text.push_str(&listening_module(listening));
+    }
+    text
+}
+
+fn listening_module(listening: &Listening) -> String {
+    let front_end = listening.tables.front_end();
+    format!(
+        "\n{}\n\
+         /// From sound to events, in constants.\n\
+         pub static LISTENER: ::microformer::pipeline::Listener<'static> = ::microformer::pipeline::Listener {{\n\
+         front_end: FRONT_END, normalize: signal::Normalize {{ affine: {} }}, model: &MODEL, \
+         decide: Decide {{ smoothing: {}, hold_off: {}, thresholds: {} }} }};\n\n\
+         /// Everything that the listening application remembers.\n\
+         pub type Pipeline = ::microformer::pipeline::Pipeline<{}, {}, {}, STATE_WORDS, {{ MODEL.labels.len() }}>;\n\n\
+         /// A pipeline that has heard nothing yet.\n\
+         pub const PIPELINE: Pipeline = Pipeline::new(&LISTENER);\n",
+        listening.tables.module(),
+        pairs(listening.normalize.affine),
+        listening.decide.smoothing,
+        listening.decide.hold_off,
+        list(listening.decide.thresholds),
+        front_end.window.coefficients.len(),
+        front_end.fft.points(),
+        front_end.filterbank.channels(),
+    )
+}
+
+fn model_module(model: &Model) -> String {
     let words = Memory::of(model, 1).words();
     let name = model.name;
     format!(

@@ -7,11 +7,13 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod decide;
 mod layout;
 mod memory;
 mod model;
 pub mod signal;
 
+pub use decide::{Decide, MAX_SMOOTHING};
 pub use layout::{GROUP, Layout, Row, group_words, linear_words, pack_linear, pack_word};
 pub use memory::{MAX_TAPS, Memory};
 pub use model::*;

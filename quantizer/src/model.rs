@@ -67,9 +67,26 @@ impl Quantizer<'_> {
         let Input::Features(features) = self.config.input else { unreachable!("a table takes tokens") };
         let stored = scales.iter().map(|&scale| scale as f32).collect();
         self.tensors.insert("input.scale".into(), &[features], Values::F32(stored));
+        if self.config.signal.is_some() {
+            self.normalize(&scales);
+        }
         let repeat = |values: Vec<f64>| (0..columns).map(|column| values[column % features]).collect();
         // Frames before the start are zeros, not means: the means are left out.
         Columns { scales: repeat(scales), offset: 0.0, means: vec![0.0; columns] }
+    }
+
+    /// From the front end's integers straight to codes: `(v · multiplier + bias + 2¹⁵) >> 16`.
+    fn normalize(&mut self, scales: &[f64]) {
+        let mut affine = Vec::with_capacity(2 * scales.len());
+        for (feature, scale) in scales.iter().enumerate() {
+            let (mean, std) = match &self.config.normalize {
+                Some(normalize) => (normalize.mean.at(feature), normalize.std.at(feature)),
+                None => (0.0, 1.0),
+            };
+            let multiplier = 16f64.exp2() / (std * scale);
+            affine.extend([multiplier.round() as i32, (-mean * multiplier).round() as i32]);
+        }
+        self.tensors.insert("input.normalize".into(), &[scales.len(), 2], Values::I32(affine));
     }
 
     fn stem(&mut self, stem: &float::Stem) -> Result<(), Error> {

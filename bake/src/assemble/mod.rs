@@ -1,6 +1,7 @@
 //! From the tensors of a quantised file to the packed model that the engine runs, checked on the way.
 
 mod embed;
+mod listening;
 mod matrix;
 mod tensors;
 
@@ -8,6 +9,7 @@ use microformer_packed::{Activation, Attention, Block, Entry, Layout, Mixing, Ml
 
 use crate::config::{self, Config, NormKind, Positions};
 use crate::{Error, Quantized};
+pub use listening::Listening;
 use matrix::{Matrix, Runs, pack_depthwise};
 use tensors::Tensors;
 
@@ -19,6 +21,8 @@ pub struct Assembled {
     pub model: &'static Model<'static>,
     /// What one unit of each 8-bit feature stands for; empty for a model of tokens.
     pub input_scales: Vec<f32>,
+    /// The way from sound to the model and from scores to events, where the model has one.
+    pub listening: Option<Listening>,
 }
 
 impl Quantized {
@@ -40,6 +44,7 @@ impl Quantized {
             config::Input::Features(features) => parts.tensors.scales("input.scale", features)?.to_vec(),
             config::Input::Tokens(_) => Vec::new(),
         };
+        let listening = parts.listening()?;
         tensors.finish()?;
         let model = Model {
             name: leak_text(&config.name),
@@ -57,7 +62,7 @@ impl Quantized {
             score_fraction_bits,
             labels: leak(config.labels.iter().map(|label| leak_text(label)).collect()),
         };
-        Ok(Assembled { config: config.clone(), model: Box::leak(Box::new(model)), input_scales })
+        Ok(Assembled { config: config.clone(), model: Box::leak(Box::new(model)), input_scales, listening })
     }
 }
 

@@ -52,6 +52,7 @@ impl Config {
         }
         within("number of labels", self.labels.len(), 1, MAX_VOCABULARY)?;
         self.check_signal()?;
+        self.check_decide()?;
         self.check_normalize()
     }
 
@@ -103,6 +104,26 @@ impl Config {
                 within("embed: places · channels", stem.depth.places * channels, 1, MAX_COLUMNS)
             }
             _ => wrong("embed.depthwise_kernel", "is wider than what the convolution leaves of a frame".into()),
+        }
+    }
+
+    fn check_decide(&self) -> Result<(), Error> {
+        let Some(decide) = &self.decide else { return Ok(()) };
+        if self.signal.is_none() {
+            return wrong("decide", "is for models that listen; this one has no `signal`".into());
+        }
+        within("decide.smoothing", decide.smoothing, 1, microformer_packed::MAX_SMOOTHING)?;
+        within("decide.hold_off_ms", decide.hold_off_ms as usize, 0, 60_000)?;
+        let named =
+            decide.thresholds.iter().map(|(label, threshold)| (format!("decide.thresholds.{label}"), *threshold));
+        for (field, threshold) in [("decide.threshold".to_owned(), decide.threshold)].into_iter().chain(named) {
+            if !(0.0..=1.0).contains(&threshold) {
+                return wrong(&field, format!("is {threshold}; it lies between 0 and 1"));
+            }
+        }
+        match decide.thresholds.keys().find(|label| !self.labels.contains(label)) {
+            Some(label) => wrong("decide.thresholds", format!("names `{label}`, which is none of the labels")),
+            None => Ok(()),
         }
     }
 
