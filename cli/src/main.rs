@@ -3,7 +3,11 @@
 mod audio;
 mod clips;
 mod data;
+mod evaluate;
 mod features;
+mod model;
+mod picture;
+mod run;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -19,11 +23,15 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Features(features::Arguments),
+    Evaluate(evaluate::Arguments),
+    Run(run::Arguments),
 }
 
 fn main() -> ExitCode {
     let outcome = match &Arguments::parse().command {
         Command::Features(arguments) => features::run(arguments),
+        Command::Evaluate(arguments) => evaluate::run(arguments),
+        Command::Run(arguments) => run::run(arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

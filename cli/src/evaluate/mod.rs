@@ -1,0 +1,230 @@
+//! `microformer evaluate`: how well a model does on labelled data, in floats, in integers here, and on an emulated chip.
+
+mod figures;
+mod print;
+
+use crate::data::{self, Data, DataArguments, Input, Sequence};
+use crate::model::{Model, Ready, best};
+use crate::picture;
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use figures::{Difference, Figures};
+use indicatif::{ProgressBar, ProgressStyle};
+use microformer_bake::{Config, Matrix};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Judge a model on labelled data: accuracy, precision and recall, confusion matrix
+#[derive(Args)]
+#[command(after_help = format!("\
+A sequence's answer is the model's after its last token. Labels are matched to the model's by name; spoken words that the \
+model does not list count as `_unknown_` where it has that label. A text is judged by its next tokens.
+
+{}
+
+Examples:
+  microformer evaluate quantized.safetensors test.npz --float float.safetensors --confusion confusion.svg
+  microformer evaluate quantized.safetensors clips.csv --root clips.tar --json
+  microformer evaluate float.safetensors test.csv", data::KINDS))]
+pub struct Arguments {
+    /// A quantised model file, or a float one
+    model: PathBuf,
+    /// Labelled sequences
+    data: PathBuf,
+    /// The float model that it was quantised from, to be compared
+    #[arg(long, value_name = "MODEL")]
+    float: Option<PathBuf>,
+    /// Draw the confusion matrix
+    #[arg(long, value_name = "PICTURE.svg")]
+    confusion: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    options: DataArguments,
+}
+
+/// Everything that was found out.
+#[derive(Serialize)]
+pub struct Report {
+    model: String,
+    data: String,
+    labels: Vec<String>,
+    sequences: usize,
+    /// What is counted: sequences, or the tokens of a text.
+    unit: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    float: Option<Figures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    integer: Option<Figures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<Difference>,
+    /// Seconds that the models took, data not included.
+    seconds: f64,
+}
+
+pub fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(path) = &arguments.confusion {
+        picture::check_name(path)?;
+    }
+    let (config, float, integer) = models(arguments)?;
+    let data = data::load(&arguments.data, &config, &arguments.options)?;
+    let task = Task::of(&data, &config, &arguments.data)?;
+    let begun = Instant::now();
+    let answers = answer(&data, float.as_ref(), integer.as_ref())?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let judge = |part: fn(&Answer) -> Option<&Matrix>| {
+        let outcomes = data
+            .sequences
+            .iter()
+            .zip(&answers)
+            .filter_map(|(sequence, answer)| part(answer).map(|scores| task.outcomes(sequence, scores)));
+        Figures::of(outcomes.flatten(), &config.labels)
+    };
+    let report = Report {
+        model: arguments.model.display().to_string(),
+        data: arguments.data.display().to_string(),
+        labels: config.labels.clone(),
+        sequences: data.sequences.len(),
+        unit: task.unit(),
+        float: float.is_some().then(|| judge(|answer| answer.float.as_ref())),
+        integer: integer.is_some().then(|| judge(|answer| answer.integer.as_ref())),
+        difference: difference(&task, &data, &answers),
+        seconds,
+    };
+    if let Some(path) = &arguments.confusion {
+        let figures = report.integer.as_ref().or(report.float.as_ref()).context("nothing was judged")?;
+        print::confusion_picture(figures, &config.labels).save(path)?;
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        print::report(&report);
+    }
+    Ok(())
+}
+
+/// The float model and the integer one, of which at least one is given.
+fn models(arguments: &Arguments) -> Result<(Config, Option<Ready>, Option<Ready>)> {
+    let read = |path: &Path| -> Result<Ready> { Model::read(path)?.ready(path) };
+    let config = Model::read(&arguments.model)?.config().clone();
+    let first = read(&arguments.model)?;
+    let Some(path) = &arguments.float else {
+        return Ok(match first {
+            Ready::Float(_) => (config, Some(first), None),
+            Ready::Integer(_) => (config, None, Some(first)),
+        });
+    };
+    let second = read(path)?;
+    ensure!(
+        matches!((&first, &second), (Ready::Integer(_), Ready::Float(_))),
+        "give a quantised model first and a float one by --float: {} and {} are of one kind",
+        arguments.model.display(),
+        path.display()
+    );
+    let other = Model::read(path)?;
+    ensure!(
+        other.config().labels == config.labels && other.config().input == config.input,
+        "{} takes or gives something else than {}: they are not the same model",
+        path.display(),
+        arguments.model.display()
+    );
+    Ok((config, Some(second), Some(first)))
+}
+
+/// What the data let a model be judged by.
+enum Task {
+    /// One label for each sequence.
+    Classify,
+    /// The next token, for every token.
+    Continue,
+}
+
+/// What was right, and what was said with which probability for the right one.
+pub struct Outcome {
+    pub expected: usize,
+    pub found: usize,
+    pub loss: f64,
+}
+
+impl Task {
+    fn of(data: &Data, config: &Config, path: &Path) -> Result<Self> {
+        if data.sequences.iter().all(|sequence| sequence.label.is_some()) {
+            return Ok(Self::Classify);
+        }
+        if config.input == microformer_bake::config::Input::Tokens(config.labels.len()) {
+            return Ok(Self::Continue);
+        }
+        let missing = data.sequences.iter().find(|sequence| sequence.label.is_none());
+        anyhow::bail!(
+            "{}: {} has no label; add y (npz), labels (safetensors), or a column label (CSV)",
+            path.display(),
+            missing.map_or("a sequence", |sequence| &sequence.name)
+        )
+    }
+
+    fn unit(&self) -> &'static str {
+        match self {
+            Self::Classify => "sequences",
+            Self::Continue => "next tokens",
+        }
+    }
+
+    /// The scores that count, each with the label that should be best.
+    fn pairs<'s>(&self, sequence: &Sequence, scores: &'s Matrix) -> Vec<(usize, &'s [f64])> {
+        match (self, &sequence.input, sequence.label) {
+            (Self::Continue, Input::Tokens(tokens), _) => {
+                (1..tokens.len()).map(|next| (tokens[next], scores.row(next - 1))).collect()
+            }
+            (_, _, Some(label)) => vec![(label, scores.row(scores.rows - 1))],
+            _ => Vec::new(),
+        }
+    }
+
+    fn outcomes(&self, sequence: &Sequence, scores: &Matrix) -> Vec<Outcome> {
+        let outcome = |(expected, scores): (usize, &[f64])| {
+            let probability = crate::model::softmax(scores)[expected];
+            Outcome { expected, found: best(scores), loss: -probability.max(f64::MIN_POSITIVE).ln() }
+        };
+        self.pairs(sequence, scores).into_iter().map(outcome).collect()
+    }
+}
+
+/// The scores of one sequence after each token.
+struct Answer {
+    float: Option<Matrix>,
+    integer: Option<Matrix>,
+}
+
+/// All sequences through the models, on all cores.
+fn answer(data: &Data, float: Option<&Ready>, integer: Option<&Ready>) -> Result<Vec<Answer>> {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} sequences, {eta} left").expect("a valid template");
+    let progress = ProgressBar::new(data.sequences.len() as u64).with_style(style);
+    let answers = data
+        .sequences
+        .par_iter()
+        .map(|sequence| {
+            let scores = |model: &Ready| model.scores(&sequence.input).with_context(|| sequence.name.clone());
+            let answer = Answer { float: float.map(scores).transpose()?, integer: integer.map(scores).transpose()? };
+            progress.inc(1);
+            Ok(answer)
+        })
+        .collect();
+    progress.finish_and_clear();
+    answers
+}
+
+/// How far the integer model is from the float one, where both ran.
+fn difference(task: &Task, data: &Data, answers: &[Answer]) -> Option<Difference> {
+    let mut difference = Difference::default();
+    for (sequence, answer) in data.sequences.iter().zip(answers) {
+        let (float, integer) = (answer.float.as_ref()?, answer.integer.as_ref()?);
+        difference.add_scores(&float.values, &integer.values);
+        for ((_, float), (_, integer)) in task.pairs(sequence, float).into_iter().zip(task.pairs(sequence, integer)) {
+            difference.add_decision(best(float) == best(integer));
+        }
+    }
+    Some(difference.finish())
+}
