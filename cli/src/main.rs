@@ -5,6 +5,7 @@ mod clips;
 mod data;
 mod evaluate;
 mod features;
+mod inspect;
 mod model;
 mod picture;
 mod run;
@@ -24,6 +25,7 @@ struct Arguments {
 enum Command {
     Features(features::Arguments),
     Evaluate(evaluate::Arguments),
+    Inspect(inspect::Arguments),
     Run(run::Arguments),
 }
 
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
     let outcome = match &Arguments::parse().command {
         Command::Features(arguments) => features::run(arguments),
         Command::Evaluate(arguments) => evaluate::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments),
         Command::Run(arguments) => run::run(arguments),
     };
     match outcome {

@@ -4,7 +4,10 @@
 
 use crate::data::Input;
 use anyhow::{Context, Result, anyhow};
-use microformer::model::{Probe, State};
+use microformer::{
+    model::{Probe, State},
+    signal::normalize,
+};
 use microformer_bake::{Assembled, Config, FloatModel, Matrix, Quantized};
 use microformer_packed::{Layout, Memory};
 use safetensors::SafeTensors;
@@ -105,9 +108,16 @@ impl Engine {
         Matrix { rows: values.len() / columns.max(1), columns, values }
     }
 
-    /// Frames as the chip gets them: 8 bits a feature.
+    /// Frames as the chip gets them, 8 bits a feature: by its own integer normalisation where it hears them itself.
     pub fn codes(&self, input: &Input) -> Vec<i8> {
-        let Input::Features { frames, .. } = input else { return Vec::new() };
+        let Input::Features { frames, raw } = input else { return Vec::new() };
+        if let (Some(listening), Some(raw)) = (&self.assembled.listening, raw) {
+            let mut codes = vec![0; raw.len()];
+            for (raw, codes) in raw.chunks_exact(frames.columns).zip(codes.chunks_exact_mut(frames.columns)) {
+                normalize::apply(&listening.normalize, raw, codes);
+            }
+            return codes;
+        }
         let scales = &self.assembled.input_scales;
         let code = |(index, value): (usize, &f64)| {
             let scale = f64::from(scales[index % frames.columns]);

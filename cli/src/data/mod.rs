@@ -53,14 +53,6 @@ impl Input {
             Self::Tokens(tokens) => reference::Input::Tokens(tokens),
         }
     }
-
-    /// Frames or tokens.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Features { frames, .. } => frames.rows,
-            Self::Tokens(tokens) => tokens.len(),
-        }
-    }
 }
 
 /// How data are read.
