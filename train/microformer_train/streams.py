@@ -1,0 +1,102 @@
+"""Clips in, short streams out: seconds of sound end to end, so that a model learns words as it will hear them.
+
+Every second of a stream is both an example and the sound before the next one. A stream's last frames of each second
+are copies of the neighbour's, where the analysis window would have seen both.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+FRAMES = 98  # of a clip of one second: (16,000 - 480) / 160 + 1
+SECOND = 100  # frames from the start of one clip to the start of the next
+STRIDE = 4  # frames per token
+POOL = 24  # tokens of a clip, all of them pooled
+DECIBEL = 64 * 2.302585 / 20  # one decibel in the front-end's units: 64 · ln(amplitude)
+MEAN, STD = 500.0, 150.0
+
+
+def normalize(features: Tensor) -> Tensor:
+    return (features.float() - MEAN) / STD
+
+
+@dataclass
+class Batch:
+    frames: Tensor  # (streams, frames, features), normalised
+    labels: Tensor  # (streams, seconds)
+    ends: list[int]  # the token after which each second is judged
+    negatives: Tensor  # (streams, tokens): true where the pooled tokens hold no part of a keyword
+
+
+def join(clips: Tensor) -> Tensor:
+    """(streams, seconds, FRAMES, features) → (streams, seconds · SECOND, features)."""
+    padded = torch.cat((clips, clips[:, :, -2:]), 2)
+    padded[:, :-1, -1] = clips[:, 1:, 0]
+    return padded.flatten(1, 2)
+
+
+def mix(stream: Tensor, noise: Tensor, ratio: Tensor) -> Tensor:
+    """Adds the powers of noise (streams, frames, features) `ratio` (streams) decibels below the stream's loud frames."""
+    loud = stream.mean(2).quantile(0.9, dim=1)
+    shift = loud - noise.mean((1, 2)) - ratio * DECIBEL
+    # Features are 64 · ln(amplitude), so a power is exp(feature / 32); digital silence stays at or above zero.
+    return 32 * torch.logaddexp(stream / 32, (noise + shift[:, None, None]).clamp(min=0) / 32)
+
+
+def mask_stretches(x: Tensor, length: int, dimension: int, random: torch.Generator):
+    """SpecAugment: in each row one stretch of at most `length` along `dimension` becomes the mean, zero."""
+    count, size = x.shape[0], x.shape[dimension]
+    span = (torch.rand(count, 1, generator=random) * (length + 1)).long()
+    start = (torch.rand(count, 1, generator=random) * (size - span)).long()
+    position = torch.arange(size)
+    hit = (position >= start) & (position < start + span)
+    x.masked_fill_(hit.unsqueeze(2 if dimension == 1 else 1), 0.0)
+
+
+class Composer:
+    """Draws the clips of one epoch and packs them into streams of `seconds` seconds."""
+
+    def __init__(self, seconds: int, keywords: int, noise: Tensor, seed: int):
+        self.seconds, self.keywords, self.noise = seconds, keywords, noise
+        self.random = torch.Generator().manual_seed(seed)
+
+    def uniform(self, shape, low: float, high: float) -> Tensor:
+        return torch.rand(shape, generator=self.random) * (high - low) + low
+
+    def background(self, streams: int) -> Tensor:
+        """A noise as long as a stream: a second, then the same second backwards, and so on, without a seam."""
+        rows = torch.randint(len(self.noise), (streams,), generator=self.random)
+        noise = self.noise[rows].float()
+        turns = [noise.flip(1) if turn % 2 else noise for turn in range(self.seconds + 1)]
+        return torch.cat(turns, 1)[:, : self.seconds * SECOND]
+
+    def compose(self, clips: Tensor, labels: Tensor) -> Batch:
+        """(clips, FRAMES, features) i16 and their labels, a multiple of `seconds` of them."""
+        labels = labels.view(-1, self.seconds)
+        streams = len(labels)
+        stream = join(clips.view(streams, self.seconds, FRAMES, -1).float())
+        noisy = self.uniform(streams, 0, 1) < 0.4
+        ratio = torch.where(noisy, self.uniform(streams, 3, 50), torch.tensor(200.0))
+        stream = mix(stream, self.background(streams), ratio)
+        x = normalize(stream) + self.uniform((streams, 1, 1), -0.3, 0.3)
+        for second in range(self.seconds):
+            piece = x[:, second * SECOND : (second + 1) * SECOND]
+            mask_stretches(piece, 7, 2, self.random)
+            mask_stretches(piece, 16, 1, self.random)
+        phase = int(torch.randint(STRIDE, (), generator=self.random))
+        ends = [(second * SECOND + FRAMES - phase) // STRIDE - 1 for second in range(self.seconds)]
+        # A constant length, so that a compiled model stays compiled.
+        frames = self.seconds * SECOND - STRIDE + 1
+        return Batch(x[:, phase : phase + frames], labels, ends, self.find_negatives(labels, ends))
+
+    def find_negatives(self, labels: Tensor, ends: list[int]) -> Tensor:
+        """Between the ends of two seconds without a keyword the pool holds none; nor just after the first of them."""
+        negative = labels >= self.keywords
+        found = torch.zeros(len(labels), self.seconds * SECOND // STRIDE - 1, dtype=torch.bool)
+        for second in range(1, self.seconds):
+            start, end = ends[second - 1] + 1, ends[second]
+            both = negative[:, second - 1] & negative[:, second]
+            found[:, start:end] = both[:, None]
+            found[:, start : start + 3] |= negative[:, second - 1, None]
+        return found
