@@ -23,18 +23,19 @@ BABBLE = "_babble_"
 
 
 class Part:
-    """One WAV of clips of a second, end to end, and its manifest. Used as a context manager."""
+    """One WAV of clips end to end, and its manifest. Used as a context manager."""
 
     def __init__(self, folder: Path, name: str):
         self.wav = folder / f"{name}.wav"
-        self.rows = []
+        self.rows, self.start = [], 0
 
     def __enter__(self):
         self.sound = soundfile.SoundFile(self.wav, "w", RATE, 1, "PCM_16")
         return self
 
     def add(self, clip: np.ndarray, label: str):
-        self.rows.append((self.wav.name, len(self.rows) * RATE, RATE, label))
+        self.rows.append((self.wav.name, self.start, len(clip), label))
+        self.start += len(clip)
         self.sound.write(np.clip(clip, -1, 32767 / 32768))
 
     def __exit__(self, *_):
@@ -179,10 +180,6 @@ def main():
         for clip, word in read_val(options.data):
             part.add(fit(clip), word)
         write_silences(part, Noise(read_noise(options.data, "val"), np.random.default_rng(7)), 150, random)
-    with Part(options.cache, "val_noise") as part:
-        for recording in read_noise(options.data, "val"):
-            for start in range(0, len(recording) - RATE, RATE // 2):
-                part.add(recording[start : start + RATE], SILENCE)
 
 
 if __name__ == "__main__":

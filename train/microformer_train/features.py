@@ -13,21 +13,22 @@ from torch import Tensor
 
 ROOT = Path(__file__).resolve().parents[2]
 # Plain log-mel, 30 ms window, 10 ms step: without the stages that need seconds to settle.
-SETTINGS = ("--seconds", "1", "--lower-hz", "60", "--upper-hz", "7600")
+SETTINGS = ("--lower-hz", "60", "--upper-hz", "7600")
 
 
-def extract(manifest: Path) -> Path:
-    """The features of `manifest`, computed unless they are there already."""
+def extract(manifest: Path, seconds: int) -> Path:
+    """The features of `manifest`, each clip padded or cut to `seconds`, computed unless they are there already."""
     result = manifest.with_suffix(".safetensors")
     if not result.exists():
-        command = ("cargo", "microformer", "features", manifest.resolve(), *SETTINGS, "-o", result.resolve())
+        command = ("cargo", "microformer", "features", manifest.resolve(), "--seconds", seconds, *SETTINGS)
+        command += ("-o", result.resolve())
         subprocess.run([str(part) for part in command], cwd=ROOT, check=True)
     return result
 
 
-def read(manifest: Path) -> tuple[Tensor, list[str], dict]:
+def read(manifest: Path, seconds: int = 1) -> tuple[Tensor, list[str], dict]:
     """Features (clips, frames, channels) i16, the label of each clip, and the settings of the front-end."""
-    with safe_open(extract(manifest), "pt") as file:
+    with safe_open(extract(manifest, seconds), "pt") as file:
         description = json.loads(file.metadata()["features"])
         features, labels = file.get_tensor("features"), file.get_tensor("labels")
     return features, [description["labels"][label] for label in labels.tolist()], description["settings"]

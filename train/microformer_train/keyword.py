@@ -76,13 +76,14 @@ class Clips:
         self.classes = classify(words, self.labels)
         self.noise = self.features[torch.cat((self.rows[SILENCE], self.rows[BABBLE]))]
 
-    def draw_epoch(self) -> Tensor:
-        """Row numbers of one epoch, shuffled."""
+    def draw_epoch(self, clean: float) -> Tensor:
+        """Row numbers of one epoch, shuffled; at least the share `clean` of the clips unaltered."""
         drawn = [self.spoken]
         for kind, rows in self.rows.items():
             drawn.append(rows[torch.randperm(len(rows), generator=self.random)[: self.DRAWS[kind]]])
         drawn = torch.cat(drawn)
         copy = torch.randint(self.copies, drawn.shape, generator=self.random)
+        copy = copy.where(torch.rand(copy.shape, generator=self.random) >= clean, 0)
         drawn = torch.where(drawn < self.clips, drawn + copy * self.clips, drawn)
         return drawn[torch.randperm(len(drawn), generator=self.random)]
 
@@ -162,7 +163,10 @@ def train(options) -> dict:
     started = time.time()
     checkpoint = options.cache / f"{options.name}.{options.seed}.pt"
     for epoch in range(first, options.epochs):
-        rows = clips.draw_epoch()
+        # Augmentation fades with the learning rate: the last steps see the words mostly as they are.
+        fade = 1 - learning_rate(epoch / options.epochs, options) if history else 0.0
+        rows = clips.draw_epoch(0.3 * fade)
+        composer.noisy = 0.4 - 0.25 * fade
         steps = len(rows) // batch_len
         losses = 0.0
         for step, picked in enumerate(tqdm(rows[: steps * batch_len].split(batch_len), desc=f"epoch {epoch + 1}")):

@@ -59,6 +59,7 @@ class Composer:
 
     def __init__(self, seconds: int, keywords: int, noise: Tensor, seed: int):
         self.seconds, self.keywords, self.noise = seconds, keywords, noise
+        self.noisy = 0.4  # share of the streams with a noise mixed in
         self.random = torch.Generator().manual_seed(seed)
 
     def uniform(self, shape, low: float, high: float) -> Tensor:
@@ -76,7 +77,7 @@ class Composer:
         labels = labels.view(-1, self.seconds)
         streams = len(labels)
         stream = join(clips.view(streams, self.seconds, FRAMES, -1).float())
-        noisy = self.uniform(streams, 0, 1) < 0.4
+        noisy = self.uniform(streams, 0, 1) < self.noisy
         ratio = torch.where(noisy, self.uniform(streams, 3, 50), torch.tensor(200.0))
         stream = mix(stream, self.background(streams), ratio)
         x = normalize(stream) + self.uniform((streams, 1, 1), -0.3, 0.3)
