@@ -4,7 +4,6 @@
 //! for each instruction the compiler moves registers about for half as long again (docs/measurements.md).
 #![allow(unsafe_code)]
 
-mod expand;
 mod linear;
 mod multiply;
 
@@ -13,7 +12,8 @@ pub use linear::{LAYOUT, linear, linear_add};
 pub use super::portable::{activate, depthwise, mix, norm, norm_stream, relu, rescale, scores, soften};
 pub use super::portable::{store_key, store_value};
 
-/// Words are loaded several at a time, which no Cortex-M does across a word's border.
-fn starts_on_word<T>(values: &[T]) -> bool {
-    values.as_ptr().addr().is_multiple_of(size_of::<u32>())
+/// For lengths, and for addresses: words are loaded several at a time, which no Cortex-M does across a word's border.
+#[inline(always)]
+fn are_multiples_of_four(numbers: &[usize]) -> bool {
+    numbers.iter().fold(0, |bits, number| bits | number) % 4 == 0
 }

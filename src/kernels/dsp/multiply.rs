@@ -8,6 +8,17 @@
 
 use core::arch::naked_asm;
 
+/// Four activations in `$z` become X in `$x` and Z in `$z`; r12 is the mask of the odd bytes.
+macro_rules! expand {
+    ($x:literal, $z:literal) => {
+        concat!(
+            "sxtb16 ", $x, ", ", $z, ", ror #8\n",
+            "and ", $z, ", r12, ", $z, ", lsl #8\n",
+            "ssub16 ", $z, ", ", $z, ", ", $x, "\n",
+        )
+    };
+}
+
 /// Four columns of four rows: r2–r5 += r10–lr · (X in `$x`, Z in `$z`).
 macro_rules! four_rows {
     ($x:literal, $z:literal) => {
@@ -45,49 +56,73 @@ macro_rules! four_rows {
     };
 }
 
-/// One token: `$store` takes the sums r2–r5 and multipliers r10–lr to the place r6, which it advances; r9 is −1.
+/// One token, expanded and multiplied: `$store` takes the sums r2–r5 and multipliers r10–lr to the place r6, which it
+/// advances; r9 is −1. Of r5 units of 8 columns `$first` leaves those of the first chain; `$more` goes back to 3 while
+/// columns are left after a chain.
 macro_rules! one_token {
-    ($name:ident, $output:ty, $store:expr) => {
+    ($name:ident, $output:ty, $first:expr, $more:expr, $store:expr) => {
         /// All rows of one token. `end` is the end of `packed`.
         ///
         /// # Safety
-        /// `columns` is a multiple of 4, not 0; `expanded` has half as many words; `packed … end` is a matrix of whole
-        /// groups of `columns` columns, not empty; `output` has a value for each row and starts on a word.
+        /// `columns` is a multiple of 4, not 0; `input` has as many bytes and starts on a word, `expanded` has half as
+        /// many words; `packed … end` is a matrix of whole groups of `columns` columns, not empty; `output` has a value
+        /// for each row and starts on a word.
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name(
-            expanded: *const u32,
+            input: *const i8,
+            expanded: *mut u32,
             packed: *const u32,
             end: *const u32,
             output: *mut $output,
             columns: usize,
         ) {
             naked_asm!(
-                "push {{r4-r11, lr}}",
-                "ldr r4, [sp, #36]",
-                // r10: the end of the expanded token. r8: where the chain of eight is entered, 108 bytes for 8 columns.
-                "add r10, r0, r4, lsl #1",
-                "lsrs r5, r4, #3",
-                "ittt ne",
-                "subne r5, #1",
-                "andne r5, #7",
-                "addne r5, #1",
-                "movs r6, #108",
+                "push {{r1, r4-r11, lr}}",
+                "ldr lr, [sp, #44]",
+                "mov.w r12, #0xff00ff00",
+                "subs lr, lr, #16",
+                "blo 7f",
+                "6:",
+                "ldmia.w r0!, {{r5, r7, r9, r11}}",
+                expand!("r4", "r5"),
+                expand!("r6", "r7"),
+                expand!("r8", "r9"),
+                expand!("r10", "r11"),
+                "stmia.w r1!, {{r4-r11}}",
+                "subs lr, lr, #16",
+                "bhs 6b",
+                "7:",
+                "adds lr, lr, #16",
+                "beq 9f",
+                "8:",
+                "ldr r5, [r0], #4",
+                expand!("r4", "r5"),
+                "strd r4, r5, [r1], #8",
+                "subs lr, lr, #4",
+                "bne 8b",
+                "9:",
+                // r8: where the chain of eight is entered, 108 bytes for 8 columns; first there may be four columns.
+                "ldrd r6, r12, [sp, #40]",
+                "mov r7, r3",
+                "lsrs r5, r12, #3",
+                $first,
+                "movs r3, #108",
                 "adr.w r8, 4f",
-                "mls r8, r5, r6, r8",
-                "orr r8, #1",
-                "mov r11, r8",
-                "tst r4, #4",
-                "adr.w r12, 2f",
-                "it ne",
-                "orrne r8, r12, #1",
+                "mls r8, r5, r3, r8",
                 "mvn r9, #0",
-                "mov r7, r2",
-                "mov r6, r3",
+                "mov r10, r1",
+                "orr r11, r8, #1",
+                "mov r8, r11",
+                "lsls r12, r12, #29",
+                "adr.w r12, 2f",
+                "it mi",
+                "orrmi r8, r12, #1",
+                "mov r1, r2",
+                "pop {{r0}}",
                 // The frame: expanded, output, end of packed, entry, −1, end of expanded, entry of the chain.
                 "push {{r0, r6-r11}}",
                 "ldmia.w r1!, {{r2-r5}}",
                 "bx r8",
-                // Four columns too many for units of eight.
                 ".p2align 2",
                 "2:",
                 "ldrd r6, r7, [r0], #8",
@@ -100,9 +135,7 @@ macro_rules! one_token {
                 four_rows!("r8", "r9"),
                 ".endr",
                 "4:",
-                "ldr r10, [sp, #20]",
-                "cmp r0, r10",
-                "bne 3b",
+                $more,
                 "ldmia.w r1!, {{r10-r12, lr}}",
                 "ldm sp, {{r0, r6-r9}}",
                 $store,
@@ -119,42 +152,67 @@ macro_rules! one_token {
     };
 }
 
-one_token!(
-    one_to_bytes,
-    i8,
-    "smmlar r2, r2, r10, r9
-     smmlar r3, r3, r11, r9
-     smmlar r4, r4, r12, r9
-     smmlar r5, r5, lr, r9
-     ssat r2, #8, r2
-     ssat r3, #8, r3
-     ssat r4, #8, r4
-     ssat r5, #8, r5
-     bfi r2, r3, #8, #24
-     bfi r4, r5, #8, #24
-     pkhbt r2, r2, r4, lsl #16
-     qsub8 r2, r2, r9
-     str r2, [r6], #4"
-);
+macro_rules! what_is_no_whole_chain {
+    () => {
+        "ittt ne
+         subne r5, #1
+         andne r5, #7
+         addne r5, #1"
+    };
+}
 
-one_token!(
-    one_to_stream,
-    i16,
-    "smmulr r2, r2, r10
-     smmulr r3, r3, r11
-     smmulr r4, r4, r12
-     smmulr r5, r5, lr
-     ldrd r10, r11, [r6]
-     ssat r2, #16, r2
-     ssat r3, #16, r3
-     ssat r4, #16, r4
-     ssat r5, #16, r5
-     pkhbt r2, r2, r3, lsl #16
-     pkhbt r4, r4, r5, lsl #16
-     qadd16 r2, r2, r10
-     qadd16 r4, r4, r11
-     strd r2, r4, [r6], #8"
-);
+macro_rules! while_columns_are_left {
+    () => {
+        "ldr r10, [sp, #20]
+         cmp r0, r10
+         bne 3b"
+    };
+}
+
+macro_rules! to_bytes {
+    () => {
+        "smmlar r2, r2, r10, r9
+         smmlar r3, r3, r11, r9
+         smmlar r4, r4, r12, r9
+         smmlar r5, r5, lr, r9
+         ssat r2, #8, r2
+         ssat r3, #8, r3
+         ssat r4, #8, r4
+         ssat r5, #8, r5
+         bfi r2, r3, #8, #24
+         bfi r4, r5, #8, #24
+         pkhbt r2, r2, r4, lsl #16
+         qsub8 r2, r2, r9
+         str r2, [r6], #4"
+    };
+}
+
+macro_rules! to_stream {
+    () => {
+        "smmulr r2, r2, r10
+         smmulr r3, r3, r11
+         smmulr r4, r4, r12
+         smmulr r5, r5, lr
+         ldrd r10, r11, [r6]
+         ssat r2, #16, r2
+         ssat r3, #16, r3
+         ssat r4, #16, r4
+         ssat r5, #16, r5
+         pkhbt r2, r2, r3, lsl #16
+         pkhbt r4, r4, r5, lsl #16
+         qadd16 r2, r2, r10
+         qadd16 r4, r4, r11
+         strd r2, r4, [r6], #8"
+    };
+}
+
+/// Columns that one chain takes.
+pub const SHORT: usize = 64;
+
+one_token!(short_to_bytes, i8, "", "", to_bytes!());
+one_token!(short_to_stream, i16, "", "", to_stream!());
+one_token!(long_to_bytes, i8, what_is_no_whole_chain!(), while_columns_are_left!(), to_bytes!());
+one_token!(long_to_stream, i16, what_is_no_whole_chain!(), while_columns_are_left!(), to_stream!());
 
 /// Sums r2–r7 of two rows (r11, r12) and three tokens (r8–r10).
 macro_rules! two_rows {
@@ -305,3 +363,35 @@ three_tokens!(
      str r6, [r10, r11, lsl #1]
      str r2, [r10], #8"
 );
+
+/// Expands three tokens of `columns` activations side by side: X, X, X, Z, Z, Z for every four columns.
+///
+/// # Safety
+/// `columns` is a multiple of 4 and not 0; `input` has three times as many bytes and starts on a word, `expanded` has
+/// three halves as many words.
+#[unsafe(naked)]
+pub unsafe extern "C" fn expand_three(input: *const i8, columns: usize, expanded: *mut u32) {
+    naked_asm!(
+        "push {{r4-r11, lr}}",
+        "mov.w r12, #0xff00ff00",
+        "adds r3, r0, r1",
+        "adds r4, r3, r1",
+        "2:",
+        "ldr r9, [r0], #4",
+        "ldr r10, [r3], #4",
+        "ldr r11, [r4], #4",
+        "sxtb16 r6, r9, ror #8",
+        "sxtb16 r7, r10, ror #8",
+        "sxtb16 r8, r11, ror #8",
+        "and r9, r12, r9, lsl #8",
+        "and r10, r12, r10, lsl #8",
+        "and r11, r12, r11, lsl #8",
+        "ssub16 r9, r9, r6",
+        "ssub16 r10, r10, r7",
+        "ssub16 r11, r11, r8",
+        "stmia r2!, {{r6-r11}}",
+        "subs r1, #4",
+        "bne 2b",
+        "pop {{r4-r11, pc}}",
+    )
+}

@@ -1,0 +1,5 @@
+//! Norm, activations, depthwise filter.
+
+use crate::Room;
+
+pub fn measure(_room: &mut Room) {}
