@@ -1,6 +1,6 @@
 //! How many words of RAM each part of a model needs: the same figures size the static and carve it up.
 
-use crate::{Activation, Attention, Block, Embed, LANES, Layout, Linear, Mlp, Model, Pool, Stem, padded};
+use crate::{Activation, Attention, Block, Embed, GROUP, LANES, Layout, Linear, Mlp, Model, Pool, Stem, padded};
 
 /// Taps that one depthwise convolution may have.
 pub const MAX_TAPS: usize = 32;
@@ -146,10 +146,10 @@ impl Block<'_> {
 }
 
 impl Attention<'_> {
-    /// Words of one head's ring of keys.
+    /// Words of one head's ring of keys: the window is a multiple of four there, as keys are scored four at a time.
     #[must_use]
     pub const fn key_words(&self) -> usize {
-        self.window * self.head_len / LANES
+        self.window.next_multiple_of(GROUP) * self.head_len / LANES
     }
 
     /// Words of one head's ring of values: the window is even there, as values are mixed two tokens at a time.

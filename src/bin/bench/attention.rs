@@ -1,5 +1,146 @@
-//! The parts of attention for one head of 16 values and 49 tokens.
+//! The parts of attention for one head of 16 values and 49 tokens: a whole causal pass, and single rows.
 
-use crate::Room;
+use bytemuck::{cast_slice, cast_slice_mut};
+use microformer::kernels::{Scoring, fast, portable};
 
-pub fn measure(_room: &mut Room) {}
+use crate::{Room, measured, scramble, scramble_i8};
+
+const TOKENS: usize = 49;
+const HEAD_LEN: usize = 16;
+
+/// Words of a ring, with its slots made a multiple of four.
+const RING: usize = TOKENS.next_multiple_of(4) * HEAD_LEN / 4;
+
+/// One way to compute attention.
+struct Way {
+    name: &'static str,
+    store_key: fn(&mut [u32], usize, &[i8]),
+    store_value: fn(&mut [u32], usize, &[i8]),
+    scores: fn(&[i8], &mut [u32], &[u32], usize, Scoring, &mut [i16]),
+    soften: fn(&mut [i16]) -> u32,
+    mix: fn(&[i16], &[u32], i32, &mut [i8]),
+}
+
+const WAYS: [Way; 2] = [
+    Way {
+        name: "portable",
+        store_key: portable::store_key,
+        store_value: portable::store_value,
+        scores: portable::scores,
+        soften: portable::soften,
+        mix: portable::mix,
+    },
+    Way {
+        name: "fast",
+        store_key: fast::store_key,
+        store_value: fast::store_value,
+        scores: fast::scores,
+        soften: fast::soften,
+        mix: fast::mix,
+    },
+];
+
+/// A job on the ring in `input`, whose first word of `output` on belongs to it: how many products, and the run.
+type Job = (&'static str, usize, fn(&mut Room, &Way));
+
+const JOBS: [Job; 8] = [
+    ("scores 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
+        fill(room, way.store_key);
+        let queries: [[i8; HEAD_LEN]; TOKENS] = core::array::from_fn(|token| vector(1000 + token));
+        measured!(for (token, query) in queries.iter().enumerate() {
+            let scoring = Scoring { distance: token as i32, ..SCORING };
+            let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..token + 1];
+            (way.scores)(query, &mut room.expanded, &room.input[..RING], 0, scoring, row);
+        });
+    }),
+    ("scores, a row of 49, head 16", TOKENS * HEAD_LEN, |room, way| {
+        fill(room, way.store_key);
+        let query = vector(1000);
+        let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..TOKENS];
+        measured!((way.scores)(&query, &mut room.expanded, &room.input[..RING], 0, SCORING, row));
+    }),
+    ("scores, a row of 48, head 16", (TOKENS - 1) * HEAD_LEN, |room, way| {
+        fill(room, way.store_key);
+        let query = vector(1000);
+        let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..TOKENS - 1];
+        measured!((way.scores)(&query, &mut room.expanded, &room.input[..RING], 0, SCORING, row));
+    }),
+    ("softmax, a row of 49, unnormalised", 0, |room, way| {
+        room.output.fill(0);
+        let row = fill_row(room);
+        measured!((way.soften)(row));
+    }),
+    ("mix 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
+        fill(room, way.store_value);
+        let mut row = Row([0; TOKENS + 1]);
+        for (index, weight) in row.0.iter_mut().enumerate() {
+            *weight = (scramble(index as u32) >> 17) as i16;
+        }
+        let (results, _) = cast_slice_mut::<u32, i8>(&mut room.output).as_chunks_mut::<HEAD_LEN>();
+        measured!(for (len, result) in (1..=TOKENS).zip(results) {
+            (way.mix)(&row.0[..len], &room.input[..RING], 5000, result);
+        });
+    }),
+    ("mix, a row of 49, head 16", TOKENS * HEAD_LEN, |room, way| {
+        fill(room, way.store_value);
+        let mut row = Row([0; TOKENS + 1]);
+        for (index, weight) in row.0.iter_mut().enumerate() {
+            *weight = (scramble(index as u32) >> 17) as i16;
+        }
+        let result: &mut [i8] = &mut cast_slice_mut(&mut room.output)[..HEAD_LEN];
+        measured!((way.mix)(&row.0[..TOKENS], &room.input[..RING], 5000, result));
+    }),
+    ("store a key, head 16", 0, |room, way| {
+        fill(room, way.store_key);
+        room.output.fill(0);
+        let key = vector(1000);
+        measured!((way.store_key)(&mut room.input[..RING], 5, &key));
+    }),
+    ("store a value, head 16", 0, |room, way| {
+        fill(room, way.store_value);
+        room.output.fill(0);
+        let value = vector(1000);
+        measured!((way.store_value)(&mut room.input[..RING], 5, &value));
+    }),
+];
+
+const SCORING: Scoring = Scoring { multiplier: 1 << 19, slope: 1000, distance: TOKENS as i32 - 1 };
+
+/// Rows start on a word.
+#[repr(align(4))]
+struct Row([i16; TOKENS + 1]);
+
+pub fn measure(room: &mut Room) {
+    for (job, macs, run) in JOBS {
+        let [expected, found] = WAYS.each_ref().map(|way| {
+            run(room, way);
+            room.report(job, way.name, macs)
+        });
+        room.differences += u32::from(expected != found);
+    }
+}
+
+fn fill(room: &mut Room, store: fn(&mut [u32], usize, &[i8])) {
+    room.input.fill(0);
+    for token in 0..TOKENS {
+        store(&mut room.input[..RING], token, &vector(token));
+    }
+    room.output.fill(0);
+}
+
+/// Scores as a model has them: within some 8 natural-logarithm units.
+fn fill_row(room: &mut Room) -> &mut [i16] {
+    let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..TOKENS];
+    for (index, score) in row.iter_mut().enumerate() {
+        *score = (scramble(index as u32) >> 22) as i16;
+    }
+    row
+}
+
+#[repr(align(4))]
+struct Aligned([i8; HEAD_LEN]);
+
+fn vector(token: usize) -> [i8; HEAD_LEN] {
+    let _: &[u8] = cast_slice(&[0u32]);
+    Aligned(core::array::from_fn(|lane| scramble_i8((token * HEAD_LEN + lane) as u32))).0
+}

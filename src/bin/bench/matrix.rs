@@ -54,7 +54,8 @@ const fn packed<const WORDS: usize>(layout: Layout, columns: usize) -> [u32; WOR
             LARGE as u32
         } else {
             let column = (place / GROUP - 1) * LANES;
-            let weights = [weight(row, column), weight(row, column + 1), weight(row, column + 2), weight(row, column + 3)];
+            let weights =
+                [weight(row, column), weight(row, column + 1), weight(row, column + 2), weight(row, column + 3)];
             pack_word(layout, weights)
         };
         index += 1;
@@ -67,10 +68,14 @@ pub fn measure(room: &mut Room) {
     measured!(naive(cast_slice(&room.input), &mut cast_slice_mut(&mut room.output)[..64]));
     room.report("matrix 64->64", "naive", 64 * 64);
     let square = [Linear { rows: 64, columns: 64, packed: &PLAIN }, Linear { rows: 64, columns: 64, packed: &PACKED }];
-    let tall =
-        [Linear { rows: 256, columns: 64, packed: &PLAIN_TALL }, Linear { rows: 256, columns: 64, packed: &PACKED_TALL }];
-    let wide =
-        [Linear { rows: 64, columns: 256, packed: &PLAIN_WIDE }, Linear { rows: 64, columns: 256, packed: &PACKED_WIDE }];
+    let tall = [
+        Linear { rows: 256, columns: 64, packed: &PLAIN_TALL },
+        Linear { rows: 256, columns: 64, packed: &PACKED_TALL },
+    ];
+    let wide = [
+        Linear { rows: 64, columns: 256, packed: &PLAIN_WIDE },
+        Linear { rows: 64, columns: 256, packed: &PACKED_WIDE },
+    ];
     to_bytes(room, "matrix 64->64", &square, 1);
     to_stream(room, "matrix 64->64 into the stream", &square, 1);
     to_bytes(room, "matrix 64->256", &tall, 1);

@@ -7,9 +7,10 @@
 
 use microformer_packed::{GROUP, Layout, Linear, linear_words};
 
-use super::multiply::{SHORT, expand_three, three_to_bytes, three_to_stream};
-use super::multiply::{long_to_bytes, long_to_stream, short_to_bytes, short_to_stream};
 use super::are_multiples_of_four;
+use super::chain::expand_three;
+use super::multiply::{SHORT, three_to_bytes, three_to_stream};
+use super::multiply::{long_to_bytes, long_to_stream, short_to_bytes, short_to_stream};
 
 /// The order of weights that these kernels eat.
 pub const LAYOUT: Layout = Layout::Paired;
@@ -26,7 +27,13 @@ pub fn linear(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut 
 
 /// `stream += W · input + bias`, 16 bits, saturating twice: the delta, then the sum. `expanded` as for [`linear`].
 pub fn linear_add(matrix: &Linear, input: &[i8], expanded: &mut [u32], stream: &mut [i16]) {
-    run(matrix, input, expanded, stream, Loops { short: short_to_stream, long: long_to_stream, three: three_to_stream });
+    run(
+        matrix,
+        input,
+        expanded,
+        stream,
+        Loops { short: short_to_stream, long: long_to_stream, three: three_to_stream },
+    );
 }
 
 type One<T> = unsafe extern "C" fn(*const i8, *mut u32, *const u32, *const u32, *mut T, usize);
@@ -79,10 +86,9 @@ fn run_threes<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &m
     if expanded.len() < TOGETHER * columns / 2 {
         return done;
     }
-    while let (Some(tokens), Some(results)) = (
-        input.get(done * columns..(done + TOGETHER) * columns),
-        output.get_mut(done * rows..(done + TOGETHER) * rows),
-    ) {
+    while let (Some(tokens), Some(results)) =
+        (input.get(done * columns..(done + TOGETHER) * columns), output.get_mut(done * rows..(done + TOGETHER) * rows))
+    {
         // SAFETY: three tokens of `columns` bytes enter, three times `columns / 2` words have room.
         unsafe { expand_three(tokens.as_ptr(), columns, expanded.as_mut_ptr()) };
         for half in 0..GROUP / 2 {

@@ -4,13 +4,19 @@
 //! for each instruction the compiler moves registers about for half as long again (docs/measurements.md).
 #![allow(unsafe_code)]
 
+mod attention;
+mod chain;
+mod instruction;
 mod linear;
+mod mixing;
 mod multiply;
+mod score;
+mod softening;
 
+pub use attention::{mix, scores, soften, store_key, store_value};
 pub use linear::{LAYOUT, linear, linear_add};
 
-pub use super::portable::{activate, depthwise, mix, norm, norm_stream, relu, rescale, scores, soften};
-pub use super::portable::{store_key, store_value};
+pub use super::portable::{activate, depthwise, norm, norm_stream, relu, rescale};
 
 /// For lengths, and for addresses: words are loaded several at a time, which no Cortex-M does across a word's border.
 #[inline(always)]

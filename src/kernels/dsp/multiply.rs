@@ -8,53 +8,7 @@
 
 use core::arch::naked_asm;
 
-/// Four activations in `$z` become X in `$x` and Z in `$z`; r12 is the mask of the odd bytes.
-macro_rules! expand {
-    ($x:literal, $z:literal) => {
-        concat!(
-            "sxtb16 ", $x, ", ", $z, ", ror #8\n",
-            "and ", $z, ", r12, ", $z, ", lsl #8\n",
-            "ssub16 ", $z, ", ", $z, ", ", $x, "\n",
-        )
-    };
-}
-
-/// Four columns of four rows: r2–r5 += r10–lr · (X in `$x`, Z in `$z`).
-macro_rules! four_rows {
-    ($x:literal, $z:literal) => {
-        concat!(
-            "ldmia.w r1!, {{r10-r12, lr}}\n",
-            "smlad r2, r10, ",
-            $x,
-            ", r2\n",
-            "smlad r3, r11, ",
-            $x,
-            ", r3\n",
-            "smlad r4, r12, ",
-            $x,
-            ", r4\n",
-            "smlad r5, lr, ",
-            $x,
-            ", r5\n",
-            "sxtb16 r10, r10\n",
-            "sxtb16 r11, r11\n",
-            "sxtb16 r12, r12\n",
-            "sxtb16 lr, lr\n",
-            "smlad r2, r10, ",
-            $z,
-            ", r2\n",
-            "smlad r3, r11, ",
-            $z,
-            ", r3\n",
-            "smlad r4, r12, ",
-            $z,
-            ", r4\n",
-            "smlad r5, lr, ",
-            $z,
-            ", r5\n",
-        )
-    };
-}
+use super::chain::{expand_four, expand_token, four_rows};
 
 /// One token, expanded and multiplied: `$store` takes the sums r2–r5 and multipliers r10–lr to the place r6, which it
 /// advances; r9 is −1. Of r5 units of 8 columns `$first` leaves those of the first chain; `$more` goes back to 3 while
@@ -79,28 +33,7 @@ macro_rules! one_token {
             naked_asm!(
                 "push {{r1, r4-r11, lr}}",
                 "ldr lr, [sp, #44]",
-                "mov.w r12, #0xff00ff00",
-                "subs lr, lr, #16",
-                "blo 7f",
-                "6:",
-                "ldmia.w r0!, {{r5, r7, r9, r11}}",
-                expand!("r4", "r5"),
-                expand!("r6", "r7"),
-                expand!("r8", "r9"),
-                expand!("r10", "r11"),
-                "stmia.w r1!, {{r4-r11}}",
-                "subs lr, lr, #16",
-                "bhs 6b",
-                "7:",
-                "adds lr, lr, #16",
-                "beq 9f",
-                "8:",
-                "ldr r5, [r0], #4",
-                expand!("r4", "r5"),
-                "strd r4, r5, [r1], #8",
-                "subs lr, lr, #4",
-                "bne 8b",
-                "9:",
+                expand_token!(),
                 // r8: where the chain of eight is entered, 108 bytes for 8 columns; first there may be four columns.
                 "ldrd r6, r12, [sp, #40]",
                 "mov r7, r3",
@@ -363,35 +296,3 @@ three_tokens!(
      str r6, [r10, r11, lsl #1]
      str r2, [r10], #8"
 );
-
-/// Expands three tokens of `columns` activations side by side: X, X, X, Z, Z, Z for every four columns.
-///
-/// # Safety
-/// `columns` is a multiple of 4 and not 0; `input` has three times as many bytes and starts on a word, `expanded` has
-/// three halves as many words.
-#[unsafe(naked)]
-pub unsafe extern "C" fn expand_three(input: *const i8, columns: usize, expanded: *mut u32) {
-    naked_asm!(
-        "push {{r4-r11, lr}}",
-        "mov.w r12, #0xff00ff00",
-        "adds r3, r0, r1",
-        "adds r4, r3, r1",
-        "2:",
-        "ldr r9, [r0], #4",
-        "ldr r10, [r3], #4",
-        "ldr r11, [r4], #4",
-        "sxtb16 r6, r9, ror #8",
-        "sxtb16 r7, r10, ror #8",
-        "sxtb16 r8, r11, ror #8",
-        "and r9, r12, r9, lsl #8",
-        "and r10, r12, r10, lsl #8",
-        "and r11, r12, r11, lsl #8",
-        "ssub16 r9, r9, r6",
-        "ssub16 r10, r10, r7",
-        "ssub16 r11, r11, r8",
-        "stmia r2!, {{r6-r11}}",
-        "subs r1, #4",
-        "bne 2b",
-        "pop {{r4-r11, pc}}",
-    )
-}

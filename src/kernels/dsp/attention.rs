@@ -1,0 +1,143 @@
+//! Attention of one query of one head on the DSP extension, over rings in an order of its own.
+//!
+//! Keys stand in groups of four slots, word by word beside each other and paired like weights (see [`super::linear`]), so
+//! that four scores are four rows of a matrix. Values stand in blocks of four lanes; in a block, every two slots share two
+//! words, whose halfwords are `256 · odd lane + even lane` of one slot: (T, S) below.
+
+use bytemuck::cast_slice_mut;
+use microformer_packed::{GROUP, LANES};
+
+use super::chain::expand;
+use super::instruction::pair;
+use super::score::{SHORT, Scan, score};
+use super::{are_multiples_of_four, mixing, softening};
+use crate::arith::{EXPONENTIAL, requantize, saturate_i16};
+use crate::kernels::{Scoring, portable};
+
+/// Puts a key into its slot of the ring, which has room for whole groups of four slots of `key.len()` values.
+pub fn store_key(keys: &mut [u32], slot: usize, key: &[i8]) {
+    let (words, rest) = key.as_chunks::<LANES>();
+    debug_assert!(rest.is_empty() && (slot / GROUP + 1) * key.len() <= keys.len());
+    let group = keys.get_mut(slot / GROUP * key.len()..).unwrap_or_default();
+    for (place, bytes) in group.iter_mut().skip(slot % GROUP).step_by(GROUP).zip(words) {
+        *place = pair(u32::from_le_bytes(bytes.map(|byte| byte as u8)));
+    }
+}
+
+/// Puts a value into its slot of the ring, which has room for an even number of slots of `value.len()` values.
+pub fn store_value(values: &mut [u32], slot: usize, value: &[i8]) {
+    let (words, rest) = value.as_chunks::<LANES>();
+    let block = values.len() / words.len().max(1);
+    debug_assert!(rest.is_empty() && slot < block);
+    let halves: &mut [[u16; 2]] = cast_slice_mut(values);
+    for (block, bytes) in halves.chunks_exact_mut(block.max(1)).zip(words) {
+        let paired = pair(u32::from_le_bytes(bytes.map(|byte| byte as u8)));
+        if let Some([first, second]) = block.get_mut(slot / 2 * 2..).and_then(|block| block.first_chunk_mut()) {
+            first[slot % 2] = paired as u16;
+            second[slot % 2] = (paired >> 16) as u16;
+        }
+    }
+}
+
+/// Scores of the keys in slots `first …`, one for each place in `row`, in steps of the exponential table.
+///
+/// `expanded` holds half as many words as the query has values.
+pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], first: usize, scoring: Scoring, row: &mut [i16]) {
+    let head_len = query.len();
+    let end = first + row.len();
+    let fits = are_multiples_of_four(&[head_len, query.as_ptr().addr()])
+        && (1..=SHORT).contains(&head_len)
+        && expanded.len() >= head_len / 2
+        && end.next_multiple_of(GROUP) * head_len / LANES <= keys.len();
+    if !fits {
+        return scores_of_any(query, keys, first, scoring, row);
+    }
+    // SAFETY: the query has `head_len` bytes on a word's border, `expanded` half as many words.
+    unsafe { expand(query.as_ptr(), expanded.as_mut_ptr(), head_len) };
+    let mut scan = Scan {
+        row: row.as_mut_ptr(),
+        bias: scoring.slope.wrapping_mul(first as i32 / 4 * 4 - first as i32 - scoring.distance),
+        end: row.as_mut_ptr(),
+        multiplier: scoring.multiplier,
+        slope: scoring.slope,
+        head_len,
+    };
+    let mut group = keys.as_ptr().wrapping_add(first / GROUP * head_len);
+    let mut rest = row;
+    let mut offset = first % GROUP;
+    while !rest.is_empty() {
+        // Whole groups go straight into the row; a part of a group, before or after them, by way of a spare one.
+        let whole = if offset == 0 { rest.len() / GROUP * GROUP } else { 0 };
+        let (now, later) = rest.split_at_mut(if whole > 0 { whole } else { rest.len().min(GROUP - offset) });
+        let mut spare = [0; GROUP];
+        let place: &mut [i16] = if whole > 0 { &mut *now } else { &mut spare };
+        let range = place.as_mut_ptr_range();
+        (scan.row, scan.end) = (range.start, range.end);
+        // SAFETY: `expanded` was filled above; the ring has all groups up to `end`; the place has whole groups.
+        group = unsafe { score(expanded.as_ptr(), group, &mut scan) };
+        if whole == 0 {
+            now.copy_from_slice(spare.get(offset..offset + now.len()).unwrap_or_default());
+        }
+        offset = 0;
+        rest = later;
+    }
+}
+
+/// Heads too long for the unrolled loop.
+#[inline(never)]
+fn scores_of_any(query: &[i8], keys: &[u32], first: usize, scoring: Scoring, row: &mut [i16]) {
+    let (query, _) = query.as_chunks::<LANES>();
+    let mut bias = -scoring.slope.wrapping_mul(scoring.distance);
+    for (slot, score) in (first..).zip(row) {
+        let group = keys.get(slot / GROUP * query.len() * GROUP..).unwrap_or_default();
+        let mut sum = 0i32;
+        for (&word, query) in group.iter().skip(slot % GROUP).step_by(GROUP).zip(query) {
+            for (half, &[even, odd]) in [word as i16, (word >> 16) as i16].into_iter().zip(query.as_chunks::<2>().0) {
+                let low = half as i8;
+                let high = (i32::from(half) - i32::from(low)) >> 8;
+                sum += i32::from(even) * i32::from(low) + i32::from(odd) * high;
+            }
+        }
+        *score = saturate_i16(requantize((sum << 8).wrapping_add(bias), scoring.multiplier));
+        bias = bias.wrapping_add(scoring.slope);
+    }
+}
+
+/// Scores become weights `32767 · e^(score − maximum)`, in place; returns their sum.
+pub fn soften(row: &mut [i16]) -> u32 {
+    if row.is_empty() || !are_multiples_of_four(&[row.as_ptr().addr()]) {
+        return portable::soften(row);
+    }
+    // SAFETY: the row is not empty and starts on a word; every difference is cut to the table's length.
+    unsafe { softening::soften(row.as_mut_ptr(), row.len(), EXPONENTIAL.as_ptr()) }
+}
+
+/// The weighted sum of values, slots 0 …, taken to 8 bits by `multiplier`. A row of odd length counts a last weight of zero.
+pub fn mix(row: &[i16], values: &[u32], multiplier: i32, output: &mut [i8]) {
+    let blocks = output.len() / LANES;
+    let slots = values.len() / blocks.max(1);
+    let fits = are_multiples_of_four(&[output.len(), output.as_ptr().addr(), row.as_ptr().addr()])
+        && blocks > 0
+        && row.len() <= slots
+        && slots.is_multiple_of(2);
+    debug_assert!(fits, "lengths of row, ring and output");
+    if !fits {
+        return;
+    }
+    let (fours, rest) = row.as_chunks::<4>();
+    let weight = |place: usize| rest.get(place).map_or(0, |&weight| u32::from(weight as u16));
+    let mut frame = mixing::Frame {
+        row: row.as_ptr(),
+        values: values.as_ptr(),
+        end: row.as_ptr().wrapping_add(fours.len() * 4),
+        multiplier,
+        tail: [weight(0) | weight(1) << 16, weight(2)],
+        tail_pairs: rest.len().div_ceil(2),
+        block_bytes: slots * size_of::<u32>(),
+        output: output.as_mut_ptr(),
+        blocks,
+    };
+    // SAFETY: the ring has `blocks` blocks of `slots` words, of which the row needs no more than all; `output` has four
+    // bytes for each block.
+    unsafe { mixing::mix(&mut frame) };
+}
