@@ -7,7 +7,6 @@
 use bytemuck::cast_slice_mut;
 use microformer_packed::{GROUP, LANES};
 
-use super::chain::expand;
 use super::instruction::pair;
 use super::score::{SHORT, Scan, score};
 use super::{are_multiples_of_four, mixing, softening};
@@ -52,35 +51,45 @@ pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], first: usize, sc
     if !fits {
         return scores_of_any(query, keys, first, scoring, row);
     }
-    // SAFETY: the query has `head_len` bytes on a word's border, `expanded` half as many words.
-    unsafe { expand(query.as_ptr(), expanded.as_mut_ptr(), head_len) };
-    let mut scan = Scan {
-        row: row.as_mut_ptr(),
-        bias: scoring.slope.wrapping_mul(first as i32 / 4 * 4 - first as i32 - scoring.distance),
-        end: row.as_mut_ptr(),
+    // Whole groups go straight into the row; a part of a group, before or after them, by way of a spare one.
+    let (before, row) = row.split_at_mut((first.next_multiple_of(GROUP) - first).min(row.len()));
+    let mut bias = scoring.slope.wrapping_mul(-scoring.distance);
+    let mut spare = [0; GROUP];
+    if !before.is_empty() {
+        let offset = first % GROUP;
+        let scan = Scan {
+            row: core::ptr::null_mut(),
+            bias: bias.wrapping_sub(scoring.slope.wrapping_mul(offset as i32)),
+            end: core::ptr::null_mut(),
+            multiplier: scoring.multiplier,
+            slope: scoring.slope,
+            head_len,
+            spare: spare.as_mut_ptr(),
+        };
+        let keys = keys.as_ptr().wrapping_add(first / GROUP * head_len);
+        // SAFETY: checked above; the ring has the group of `first`, and the spare has a group's places.
+        unsafe { score(query.as_ptr(), expanded.as_mut_ptr(), keys, &scan) };
+        before.copy_from_slice(spare.get(offset..offset + before.len()).unwrap_or_default());
+        bias = bias.wrapping_add(scoring.slope.wrapping_mul(before.len() as i32));
+    }
+    if row.is_empty() {
+        return;
+    }
+    let (whole, after) = row.split_at_mut(row.len() / GROUP * GROUP);
+    let range = whole.as_mut_ptr_range();
+    let scan = Scan {
+        row: range.start,
+        bias,
+        end: range.end,
         multiplier: scoring.multiplier,
         slope: scoring.slope,
         head_len,
+        spare: if after.is_empty() { core::ptr::null_mut() } else { spare.as_mut_ptr() },
     };
-    let mut group = keys.as_ptr().wrapping_add(first / GROUP * head_len);
-    let mut rest = row;
-    let mut offset = first % GROUP;
-    while !rest.is_empty() {
-        // Whole groups go straight into the row; a part of a group, before or after them, by way of a spare one.
-        let whole = if offset == 0 { rest.len() / GROUP * GROUP } else { 0 };
-        let (now, later) = rest.split_at_mut(if whole > 0 { whole } else { rest.len().min(GROUP - offset) });
-        let mut spare = [0; GROUP];
-        let place: &mut [i16] = if whole > 0 { &mut *now } else { &mut spare };
-        let range = place.as_mut_ptr_range();
-        (scan.row, scan.end) = (range.start, range.end);
-        // SAFETY: `expanded` was filled above; the ring has all groups up to `end`; the place has whole groups.
-        group = unsafe { score(expanded.as_ptr(), group, &mut scan) };
-        if whole == 0 {
-            now.copy_from_slice(spare.get(offset..offset + now.len()).unwrap_or_default());
-        }
-        offset = 0;
-        rest = later;
-    }
+    let keys = keys.as_ptr().wrapping_add(first.div_ceil(GROUP) * head_len);
+    // SAFETY: checked above; the ring has all groups up to `end`, and row and spare have places for them.
+    unsafe { score(query.as_ptr(), expanded.as_mut_ptr(), keys, &scan) };
+    after.copy_from_slice(spare.get(..after.len()).unwrap_or_default());
 }
 
 /// Heads too long for the unrolled loop.

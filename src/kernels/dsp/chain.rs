@@ -99,15 +99,6 @@ macro_rules! four_rows {
 
 pub(super) use {expand_four, expand_token, four_rows};
 
-/// Expands `columns` activations of one token: X, Z, X, Z …
-///
-/// # Safety
-/// `columns` is a multiple of 4, not 0; `input` has as many bytes and starts on a word, `expanded` has half as many words.
-#[unsafe(naked)]
-pub unsafe extern "C" fn expand(input: *const i8, expanded: *mut u32, columns: usize) {
-    naked_asm!("push {{r4-r11, lr}}", "mov lr, r2", expand_token!(), "pop {{r4-r11, pc}}")
-}
-
 /// Expands three tokens of `columns` activations side by side: X, X, X, Z, Z, Z for every four columns.
 ///
 /// # Safety

@@ -2,7 +2,7 @@
 
 use core::arch::naked_asm;
 
-use super::chain::four_rows;
+use super::chain::{expand_four, expand_token, four_rows};
 
 /// Longest head that the unrolled chain takes.
 pub const SHORT: usize = 64;
@@ -10,47 +10,57 @@ pub const SHORT: usize = 64;
 /// What the loop needs beside the query and the keys. The order is the one in which it loads the fields.
 #[repr(C)]
 pub struct Scan {
-    /// Where the scores go, up to `end`: whole groups.
+    /// Where the scores of whole groups go, up to `end`.
     pub row: *mut i16,
-    /// What is added to 256 · q·k of the first key; afterwards, of the key behind the last.
+    /// What is added to 256 · q·k of the first key.
     pub bias: i32,
     pub end: *mut i16,
     pub multiplier: i32,
     /// By how much the bias grows from key to key.
     pub slope: i32,
     pub head_len: usize,
+    /// Where the scores of one more group go; null if there is none.
+    pub spare: *mut i16,
 }
 
-/// Fills `scan.row`; returns the group behind the last one used.
+/// Expands the query and scores the keys.
 ///
 /// # Safety
-/// `head_len` is a multiple of 4, not 0, at most [`SHORT`]; `expanded` holds the query in half as many words; `keys` has a
-/// group for every four places of the row, and the row has whole groups, at least one.
+/// `head_len` is a multiple of 4, not 0, at most [`SHORT`]; `query` has as many bytes and starts on a word, `expanded` has
+/// half as many words; `keys` has a group for every four places of the row and of the spare, of which there is at least
+/// one.
 #[unsafe(naked)]
-pub unsafe extern "C" fn score(expanded: *const u32, keys: *const u32, scan: &mut Scan) -> *const u32 {
+pub unsafe extern "C" fn score(query: *const i8, expanded: *mut u32, keys: *const u32, scan: &Scan) {
     naked_asm!(
-        "push {{r2, r4-r11, lr}}",
-        "ldm r2, {{r6-r11}}",
-        // r12: where the chain is entered, 108 bytes for 8 values; r11: the same, or four values before.
+        "push {{r1, r4-r11, lr}}",
+        "ldr lr, [r3, #20]",
+        expand_token!(),
+        "mov r1, r2",
+        "pop {{r0}}",
+        "ldm r3, {{r6-r12}}",
+        // r4: where the chain is entered, 108 bytes for 8 values; r11: the same, or four values before.
         "lsrs r5, r11, #3",
         "movs r3, #108",
         "adr.w r4, 4f",
         "mls r4, r5, r3, r4",
-        "orr r12, r4, #1",
+        "orr r4, #1",
         "lsls r3, r11, #29",
-        "mov r11, r12",
+        "mov r11, r4",
         "adr.w r3, 2f",
         "it mi",
         "orrmi r11, r3, #1",
-        // The frame: expanded, row, bias, end of the row, multiplier, slope, entry, entry of the chain.
+        "push {{r4}}",
+        // The frame: expanded, row, bias, end of the row, multiplier, slope, entry, spare, entry of the chain.
         "push {{r0, r6-r12}}",
         "mov r2, r7",
-        "b 6f",
+        "cmp r6, r8",
+        "bne 6f",
+        "b 5f",
         ".p2align 2",
         "2:",
         "ldrd r6, r7, [r0], #8",
         four_rows!("r6", "r7"),
-        "ldr pc, [sp, #28]",
+        "ldr pc, [sp, #32]",
         ".rept 8",
         "ldmia.w r0!, {{r6-r9}}",
         four_rows!("r6", "r7"),
@@ -80,11 +90,18 @@ pub unsafe extern "C" fn score(expanded: *const u32, keys: *const u32, scan: &mu
         "add r4, r2, r10, lsl #1",
         "add r5, r3, r10, lsl #1",
         "ldr pc, [sp, #24]",
+        // The spare becomes the row, once.
         "5:",
-        "add sp, #32",
-        "pop {{r3-r11, lr}}",
-        "str r2, [r3, #4]",
-        "mov r0, r1",
-        "bx lr",
+        "ldr r6, [sp, #28]",
+        "cbz r6, 7f",
+        "adds r3, r6, #8",
+        "strd r6, r2, [sp, #4]",
+        "str r3, [sp, #12]",
+        "movs r3, #0",
+        "str r3, [sp, #28]",
+        "b 6b",
+        "7:",
+        "add sp, #36",
+        "pop {{r4-r11, pc}}",
     )
 }
