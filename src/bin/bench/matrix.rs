@@ -87,7 +87,7 @@ pub fn measure(room: &mut Room) {
     to_stream(room, "matrix 256->64 into the stream, 16 tokens", &wide, 16);
 }
 
-fn prepare(room: &mut Room) {
+pub fn prepare(room: &mut Room) {
     let input: &mut [i8] = cast_slice_mut(&mut room.input);
     for (index, value) in input.iter_mut().enumerate() {
         *value = scramble_i8(0x100_0000 + index as u32);

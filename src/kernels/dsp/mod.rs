@@ -6,17 +6,22 @@
 
 mod attention;
 mod chain;
+mod depthwise;
+mod elementwise;
 mod instruction;
 mod linear;
 mod mixing;
 mod multiply;
+mod norm;
+mod normalize;
 mod score;
 mod softening;
 
 pub use attention::{mix, scores, soften, store_key, store_value};
+pub use depthwise::depthwise;
+pub use elementwise::{activate, relu, rescale};
 pub use linear::{LAYOUT, linear, linear_add};
-
-pub use super::portable::{activate, depthwise, norm, norm_stream, relu, rescale};
+pub use norm::{norm, norm_stream};
 
 /// For lengths, and for addresses: words are loaded several at a time, which no Cortex-M does across a word's border.
 #[inline(always)]

@@ -23,13 +23,13 @@ pub fn norm_stream(norm: &Norm, stream: &mut [i16]) {
 }
 
 /// What all values of one token share.
-struct Deviation {
-    len: i32,
+pub(in crate::kernels) struct Deviation {
+    pub len: i32,
     /// Sum of the values; zero for RMSNorm.
-    sum: i32,
+    pub sum: i32,
     /// Left shift before the multiplication with the inverse root.
-    shift: i32,
-    inverse_q31: i32,
+    pub shift: i32,
+    pub inverse_q31: i32,
 }
 
 impl Deviation {
@@ -42,6 +42,10 @@ impl Deviation {
             sum += value;
             squares += u64::from((value * value) as u32);
         }
+        Self::from_sums(norm, sum, squares)
+    }
+
+    pub fn from_sums(norm: &Norm, sum: i32, squares: u64) -> Self {
         let sum = if norm.centred { sum } else { 0 };
         let variance = norm.len as u64 * squares - (i64::from(sum) * i64::from(sum)) as u64 + norm.epsilon;
         // An even shift, so that the root's exponent is whole.
