@@ -2,12 +2,12 @@
 
 use microformer_bake::{
     Config, Error, FloatModel, Quantized, Values,
-    config::{Activation, Input},
+    config::{Activation, Input, Positions},
     float,
 };
 use reference::mlp::activate;
 
-use crate::code::Code;
+use crate::code::{Code, LIMIT};
 use crate::layers::{Columns, Tensors};
 use crate::ranges::{Ranges, Seen};
 
@@ -16,6 +16,9 @@ const EXPONENTIAL_STEPS: f64 = 96.0;
 
 /// How much larger than anything seen the residual stream may become before it saturates.
 const STREAM_ROOM: f64 = 2.0;
+
+/// How much larger than anything seen a feature with a scale of its own may become before it saturates.
+const INPUT_ROOM: f64 = 1.125;
 
 /// The quantised model, with codes fitted to `ranges`.
 ///
@@ -60,7 +63,7 @@ impl Quantizer<'_> {
     fn input(&mut self, columns: usize, each: bool) -> Columns {
         let seen = self.ranges.of("input");
         let scales: Vec<f64> = if each {
-            seen.channels.iter().map(|channel| Code::symmetric(channel.max_abs).scale).collect()
+            seen.channels.iter().map(|channel| Code::symmetric(INPUT_ROOM * channel.max_abs).scale).collect()
         } else {
             vec![Code::fit(&seen.histogram).scale; seen.channels.len()]
         };
@@ -153,7 +156,8 @@ impl Quantizer<'_> {
     fn attention(&mut self, name: &str, block: &float::Block, input: &Columns) -> Result<(), Error> {
         let seen = |part: &str| self.ranges.of(&format!("{name}.{part}"));
         let fit = |part: &str| Code::fit(&seen(part).histogram);
-        let (query, key, value) = (fit("queries"), fit("keys"), fit("values"));
+        let (query, key) = self.leave_room_for_slopes(fit("queries"), fit("keys"));
+        let value = fit("values");
         let (mixed_seen, mixed) = (seen("mixed"), fit("mixed"));
         let attention = format!("{name}.attention");
         self.tensors.linear(&format!("{attention}.query"), &block.query, input, query)?;
@@ -167,7 +171,7 @@ impl Quantizer<'_> {
             return Err(Error::new(format!("`{attention}`: scores are too steep for a 32-bit multiplier")));
         }
         self.tensors.scalar(format!("{attention}.score_multiplier"), multiplier as i32);
-        if self.config.positions == microformer_bake::config::Positions::Alibi {
+        if self.config.positions == Positions::Alibi {
             let heads = self.config.heads;
             let slope = |head: usize| (self.config.slope(head) / unit * 256.0).round().min(f64::from(i32::MAX)) as i32;
             let slopes = (0..heads).map(slope).collect();
@@ -177,6 +181,24 @@ impl Quantizer<'_> {
         let (ratio, exponent) = mixing(value.scale / mixed.scale);
         self.tensors.insert(format!("{attention}.mixing"), &[2], Values::I32(vec![ratio, exponent]));
         self.tensors.linear(&format!("{attention}.output"), &block.output, &columns(mixed, mixed_seen), self.stream)
+    }
+
+    /// Coarser codes for queries and keys where the steepest slope over the whole window would leave 32 bits otherwise.
+    ///
+    /// That happens only where q·k is tiny beside the penalty of distance, and its steps matter as little.
+    fn leave_room_for_slopes(&self, query: Code, key: Code) -> (Code, Code) {
+        let Config { heads, window, positions, .. } = self.config;
+        if *positions != Positions::Alibi {
+            return (query, key);
+        }
+        let head_len = self.config.head_len() as f64;
+        let steepest = (0..*heads).map(|head| self.config.slope(head)).fold(0.0, f64::max);
+        // Rounding adds at most one to each token of distance.
+        let room = f64::from(i32::MAX) - 256.0 * LIMIT * LIMIT * head_len - *window as f64;
+        let least = 256.0 * steepest * *window as f64 / room;
+        let coarser = (least / (query.scale * key.scale / head_len.sqrt())).max(1.0).sqrt();
+        let coarsen = |code: Code| Code { scale: code.scale * coarser, ..code };
+        (coarsen(query), coarsen(key))
     }
 
     fn mlp(&mut self, name: &str, block: &float::Block, input: &Columns) -> Result<(), Error> {
