@@ -1,10 +1,13 @@
-//! Chooses the board, tells the code which chip it is for, and links the firmware's binaries.
+//! Tells the code which chip it is for, bakes the models, chooses the board, and links the firmware's binaries.
 //!
-//! Enters: the target, MICROFORMER_BOARD (a file of boards/, without its ending). Leaves: OUT_DIR/board.x, the cfgs
-//! `armv6m`, `armv7m`, `armv8m`, `dsp`, and link arguments for our own binaries only, so that a user's firmware that
-//! depends on this package as a library links as it likes.
+//! Enters: the target, the model files, MICROFORMER_BOARD (a file of boards/, without its ending), MICROFORMER_MODELS
+//! (names, with commas between; all when absent). Leaves: the cfgs `armv6m`, `armv7m`, `armv8m`, `dsp`;
+//! OUT_DIR/models.rs and board.x; and link arguments for our own binaries only, so that a user's firmware that depends
+//! on this package as a library, without its feature `firmware`, gets none of it.
 
-use std::{env, fs, path::Path};
+use std::env;
+#[cfg(feature = "firmware")]
+use std::{fs, path::Path};
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -12,35 +15,88 @@ fn main() {
         println!("cargo:rustc-check-cfg=cfg({name})");
     }
     let target = variable("TARGET");
-    if variable("CARGO_CFG_TARGET_OS") == "none" {
+    let is_chip = variable("CARGO_CFG_TARGET_OS") == "none";
+    if is_chip {
         describe_chip(&target);
-        if env::var_os("CARGO_FEATURE_FIRMWARE").is_some() {
+    }
+    #[cfg(feature = "firmware")]
+    {
+        models::bake();
+        if is_chip {
             link_firmware(&target);
         }
     }
 }
 
-/// Stable rustc hides `target_feature = "dsp"`, so the instruction set becomes cfgs of our own.
+#[cfg(feature = "firmware")]
+mod models {
+    use std::{env, fs, path::Path, path::PathBuf};
+
+    /// Bakes models/NAME/quantized.safetensors and host-tests/shapes/NAME.safetensors.
+    pub fn bake() {
+        println!("cargo:rerun-if-env-changed=MICROFORMER_MODELS");
+        println!("cargo:rerun-if-changed=models");
+        println!("cargo:rerun-if-changed=host-tests/shapes");
+        let chosen = env::var("MICROFORMER_MODELS").ok();
+        let is_chosen = |name: &str| chosen.as_ref().is_none_or(|names| names.split(',').any(|chosen| chosen == name));
+        let folders = files("models").into_iter().map(|folder| (folder.clone(), folder.join("quantized.safetensors")));
+        let shapes = files("host-tests/shapes").into_iter().map(|file| (file.with_extension(""), file));
+        let mut names = Vec::new();
+        for (name, file) in folders.chain(shapes).filter(|(_, file)| file.is_file()) {
+            let name = name.file_name().expect("a file has a name").to_string_lossy().into_owned();
+            if is_chosen(&name) {
+                microformer_bake::bake(&file, &name);
+                names.push(name);
+            }
+        }
+        write_list(&names);
+    }
+
+    /// A module for each model, and `for_each_model!(call)`, which says `call!(module, "name");` for each.
+    fn write_list(names: &[String]) {
+        let modules = names
+            .iter()
+            .map(|name| format!("pub mod {} {{ ::microformer::include_model!({name:?}); }}\n", name.replace('-', "_")));
+        let calls = names.iter().map(|name| format!("        $call!({}, {name:?});\n", name.replace('-', "_")));
+        let text = format!(
+            "{}\nmacro_rules! for_each_model {{\n    ($call:ident) => {{\n{}    }};\n}}\n",
+            modules.collect::<String>(),
+            calls.collect::<String>()
+        );
+        let path = Path::new(&super::variable("OUT_DIR")).join("models.rs");
+        fs::write(path, text).expect("OUT_DIR can be written");
+    }
+
+    /// What a folder holds, in the order of the names; nothing where there is no such folder.
+    fn files(folder: &str) -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        files.sort();
+        files
+    }
+}
+
+/// Stable rustc hides `target_feature = "dsp"`, so the instruction set becomes cfgs of our own. The rule for `dsp` is
+/// `microformer_bake::target_has_dsp`, too: weights and kernels must agree, and `State::new` refuses when they do not.
 fn describe_chip(target: &str) {
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let is_any_of = |processors: &[&str]| processors.iter().any(|name| flags.contains(&format!("target-cpu={name}")));
     let (architecture, dsp) = match target.split('-').next().unwrap_or_default() {
         "thumbv6m" | "thumbv8m.base" => ("armv6m", false),
         "thumbv7m" => ("armv7m", false),
         "thumbv7em" => ("armv7m", true),
-        // The DSP extension is an option of ARMv8-M: only the processor's name, or the feature itself, promises it.
-        "thumbv8m.main" => (
-            "armv8m",
-            ["cortex-m33", "cortex-m35p", "cortex-m55", "cortex-m85", "+dsp"].iter().any(|name| flags.contains(name)),
-        ),
+        // The DSP extension is an option of ARMv8-M: only the processor's name promises it.
+        "thumbv8m.main" => ("armv8m", is_any_of(&["cortex-m33", "cortex-m35p", "cortex-m55", "cortex-m85"])),
         _ => return,
     };
     println!("cargo:rustc-cfg={architecture}");
-    if dsp && !flags.contains("-dsp") {
+    if dsp {
         println!("cargo:rustc-cfg=dsp");
     }
 }
 
 /// Puts the board's memory where the root's memory.x includes it, under a symbol by which the runner knows the board.
+#[cfg(feature = "firmware")]
 fn link_firmware(target: &str) {
     println!("cargo:rerun-if-env-changed=MICROFORMER_BOARD");
     println!("cargo:rerun-if-changed=boards");
@@ -62,6 +118,7 @@ fn link_firmware(target: &str) {
     }
 }
 
+#[cfg(feature = "firmware")]
 fn default_board(target: &str) -> &'static str {
     match target.split('-').next().unwrap_or_default() {
         "thumbv6m" => "microbit",

@@ -84,6 +84,7 @@ fn steps(options: &Options) -> Vec<Step<'_>> {
         steps.push((format!("bad ends, {}", chip.name), Box::new(move || faults::check(chip))));
     }
     steps.push(("gate: no floating point in the firmware".to_owned(), Box::new(gates::float::check)));
+    steps.push(("gate: no panic in a model's step".to_owned(), Box::new(gates::panic::check)));
     let _ = options;
     steps
 }

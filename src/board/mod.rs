@@ -49,6 +49,20 @@ macro_rules! say {
     ($($part:tt)*) => { println!($($part)*) };
 }
 
+/// A static place, handed out once: `once!(: Type = value)` is a `&'static mut Type`, or nothing the second time.
+#[cfg(target_os = "none")]
+macro_rules! once {
+    (: $type:ty = $value:expr) => {
+        cortex_m::singleton!(: $type = $value)
+    };
+}
+#[cfg(not(target_os = "none"))]
+macro_rules! once {
+    (: $type:ty = $value:expr) => {
+        Some(Box::leak(Box::<$type>::new($value)))
+    };
+}
+
 /// Makes `fn run() -> Result<(), &'static str>` the program: an error is printed and becomes a failing exit code.
 macro_rules! program {
     ($run:path) => {
@@ -66,4 +80,4 @@ macro_rules! program {
     };
 }
 
-pub(crate) use {program, say};
+pub(crate) use {once, program, say};

@@ -1,3 +1,4 @@
 //! What an image must not contain or cost. Every gate is also shown something that it must catch.
 
 pub mod float;
+pub mod panic;

@@ -1,0 +1,63 @@
+//! Runs every baked model on a fixed pseudo-random input and prints a digest of all that each layer wrote, one line a
+//! layer. The same program runs on a laptop: where a line differs, that layer computes other bits here.
+#![cfg_attr(target_os = "none", no_std, no_main)]
+#![deny(unsafe_code)]
+
+mod baked;
+#[path = "../board/mod.rs"]
+mod board;
+
+use baked::{CHUNK, Workspace};
+use microformer::model::Digest;
+use microformer::packed::Model;
+
+board::program!(run);
+
+/// Tokens through each model: round every ring of the shapes several times.
+const TOKENS: usize = 120;
+/// Layers that are told apart: embed, norm, head, pool, and eleven in each of four blocks; more share the last digest.
+const LAYERS: usize = 4 + 4 * 11;
+
+fn run() -> Result<(), &'static str> {
+    #[allow(unused_variables)]
+    let workspace = Workspace::take()?;
+    macro_rules! compare {
+        ($module:ident, $name:literal) => {
+            step_through($name, &baked::$module::MODEL, workspace);
+            pass_through($name, &baked::$module::MODEL, workspace);
+        };
+    }
+    baked::for_each_model!(compare);
+    Ok(())
+}
+
+/// One token at a time.
+fn step_through(name: &str, model: &'static Model<'static>, workspace: &mut Workspace) {
+    let mut digest = Digest::<LAYERS>::new();
+    let mut run = workspace.begin(model, 1);
+    for _ in 0..TOKENS {
+        run.prepare(1);
+        run.step(&mut digest);
+    }
+    for (layer, digest) in digest.layers() {
+        match layer.block {
+            Some(block) => board::say!("{}: blocks.{}.{} {:08x}", name, block, layer.part.name(), digest),
+            None => board::say!("{}: {} {:08x}", name, layer.part.name(), digest),
+        }
+    }
+}
+
+/// Several tokens at once: the scores alone.
+fn pass_through(name: &str, model: &'static Model<'static>, workspace: &mut Workspace) {
+    let mut digest = 0u32;
+    let mut run = workspace.begin(model, CHUNK);
+    for _ in 0..TOKENS / CHUNK {
+        run.prepare(CHUNK);
+        run.pass(|scores| {
+            for &score in scores {
+                digest = digest.rotate_left(5).wrapping_mul(0x9e37_79b1) ^ u32::from(score as u16);
+            }
+        });
+    }
+    board::say!("{}: pass {:08x}", name, digest);
+}
