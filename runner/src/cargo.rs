@@ -38,6 +38,14 @@ pub fn chip_image(chip: Chip, binary: &str, features: &[&str]) -> Result<PathBuf
     artifact(command, binary, &[], "executable").with_context(|| format!("the image `{binary}` for {}", chip.name))
 }
 
+/// [`chip_image`], with these models only.
+pub fn chip_image_of(chip: Chip, binary: &str, models: Option<&str>) -> Result<PathBuf> {
+    let mut command = cargo(&["build", "--release", "--target", chip.target, "--bin", binary]);
+    command.env("MICROFORMER_BOARD", chip.board);
+    command.envs(models.map(|models| ("MICROFORMER_MODELS", models)));
+    artifact(command, binary, &[], "executable").with_context(|| format!("the image `{binary}` for {}", chip.name))
+}
+
 /// [`chip_image`], linked although functions are missing.
 pub fn chip_image_without_checks(chip: Chip, binary: &str, features: &[&str]) -> Result<PathBuf> {
     let features = features.join(",");
@@ -60,12 +68,10 @@ pub fn host_binary(binary: &str) -> Result<PathBuf> {
     artifact(command, binary, &[], "executable").with_context(|| format!("the program `{binary}` for this laptop"))
 }
 
-/// Runs a build; what it made is named in the messages that cargo prints for machines.
-fn artifact(mut command: Command, target: &str, field: &str) -> Result<PathBuf> {
-    let output = command
-        .args(["--quiet", "--message-format=json-render-diagnostics"])
-        .output()
-        .context("cargo cannot be run")?;
+/// Runs a build, with `last` at the end of its command line; what it made is named in cargo's messages for machines.
+fn artifact(mut command: Command, target: &str, last: &[&str], field: &str) -> Result<PathBuf> {
+    command.args(["--quiet", "--message-format=json-render-diagnostics"]).args(last);
+    let output = command.output().context("cargo cannot be run")?;
     if !output.status.success() {
         bail!("does not build:\n{}", String::from_utf8_lossy(&output.stderr));
     }

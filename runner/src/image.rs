@@ -2,7 +2,7 @@
 
 use crate::board::{self, Board};
 use anyhow::{Context, Result};
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSegment, ObjectSymbol};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -56,6 +56,12 @@ impl Image {
             format!("{} names no board: it was not linked by this project's build.rs", self.path.display())
         })?;
         board::find(name)
+    }
+
+    /// Bytes of flash that the image takes: what is loaded, at the address where it is loaded.
+    pub fn flash_bytes(&self) -> Result<u64> {
+        let elf = self.elf()?;
+        Ok(elf.segments().map(|segment| segment.file_range().1).sum())
     }
 
     /// The function that holds an address, by its readable name.

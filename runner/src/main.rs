@@ -4,12 +4,16 @@
 
 mod board;
 mod cargo;
+mod counter;
 mod defmt;
 mod faults;
 mod gates;
 mod image;
+mod model;
+mod parity;
 mod probe;
 mod qemu;
+mod selftest;
 mod setup;
 mod verify;
 

@@ -6,7 +6,6 @@ use crate::defmt::Strings;
 use crate::image::Image;
 use anyhow::{Context, Result, bail};
 use std::io::Read;
-use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -30,7 +29,6 @@ pub struct Run<'i> {
     arguments: Vec<String>,
     plugin: Option<String>,
     silence: Duration,
-    folder: Option<PathBuf>,
 }
 
 pub struct Outcome {
@@ -92,7 +90,6 @@ impl<'i> Run<'i> {
             arguments: Vec::new(),
             plugin: None,
             silence: silence.map_or(SILENCE, Duration::from_secs),
-            folder: None,
         })
     }
 
@@ -112,12 +109,6 @@ impl<'i> Run<'i> {
         self
     }
 
-    /// The folder that the firmware's paths are relative to.
-    pub fn folder(mut self, folder: PathBuf) -> Self {
-        self.folder = Some(folder);
-        self
-    }
-
     fn command(&self) -> Result<Command> {
         let mark = self.image.address_of(MARK_SYMBOL).with_context(|| {
             format!("{} has no {MARK_SYMBOL}: it was built without src/board", self.image.path.display())
@@ -134,9 +125,6 @@ impl<'i> Run<'i> {
         command.args(["-device", &format!("loader,addr={mark:#x},data={MARK:#x},data-len=8,cpu-num=0")]);
         if let Some(plugin) = &self.plugin {
             command.args(["-plugin", plugin]);
-        }
-        if let Some(folder) = &self.folder {
-            command.current_dir(folder);
         }
         command.arg("-kernel").arg(self.image.path.canonicalize()?);
         Ok(command)

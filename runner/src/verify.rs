@@ -4,7 +4,7 @@
 //! tests, not steps, and the exit code is zero only when all of them passed.
 
 use crate::cargo::{Chip, M0, M3, M4, M33, cargo};
-use crate::{faults, gates, setup};
+use crate::{faults, gates, parity, selftest, setup};
 use anyhow::{Result, bail};
 use std::io::{IsTerminal, Write};
 use std::process::Command;
@@ -81,11 +81,22 @@ fn steps(options: &Options) -> Vec<Step<'_>> {
     }
     steps.push(("tests on the laptop".to_owned(), Box::new(host_tests)));
     for chip in CHIPS {
+        steps.push((format!("kernels against portable ones, {}", chip.name), Box::new(move || selftest::check(chip))));
+    }
+    for chip in CHIPS {
+        steps.push((format!("layers against the laptop's, {}", chip.name), Box::new(move || parity::check(chip))));
+    }
+    steps.push(("layers against the laptop's, 16 KB micro:bit".to_owned(), Box::new(parity::check_microbit)));
+    for chip in CHIPS {
         steps.push((format!("bad ends, {}", chip.name), Box::new(move || faults::check(chip))));
     }
     steps.push(("gate: no floating point in the firmware".to_owned(), Box::new(gates::float::check)));
     steps.push(("gate: no panic in a model's step".to_owned(), Box::new(gates::panic::check)));
-    let _ = options;
+    let record = options.record;
+    steps.push((
+        "gate: memory and instructions of each model".to_owned(),
+        Box::new(move || gates::budget::check(record)),
+    ));
     steps
 }
 

@@ -1,0 +1,59 @@
+//! What a baked model costs on a chip, measured: memory by the image and its log, instructions by counter/.
+
+use crate::cargo::{self, Chip, root};
+use crate::counter::{self, Cost};
+use crate::image::Image;
+use anyhow::{Context, Result, ensure};
+use std::fs;
+
+/// What one model costs on one chip.
+pub struct Measurement {
+    /// Bytes that the running model remembers, all of them static.
+    pub state: u64,
+    /// Bytes of flash of an image that holds this model alone, with everything it needs to run and report.
+    pub flash: u64,
+    /// Most bytes of stack in use.
+    pub stack: u64,
+    /// One token.
+    pub step: Cost,
+    /// The same, layer by layer.
+    pub layers: Vec<(String, Cost)>,
+}
+
+/// The names of the models in models/, which are baked from their quantised files.
+pub fn names() -> Result<Vec<String>> {
+    let folder = root().join("models");
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("{} cannot be read", folder.display()))? {
+        let path = entry?.path();
+        if path.join("quantized.safetensors").is_file() {
+            names.extend(path.file_name().map(|name| name.to_string_lossy().into_owned()));
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+pub fn measure(chip: Chip, name: &str) -> Result<Measurement> {
+    let image = Image::read(&cargo::chip_image_of(chip, "step", Some(name))?)?;
+    let measured = counter::measure(&image, &[name]).with_context(|| format!("{name} on {}", chip.name))?;
+    let (step, layers) = measured.regions.split_first().context("the image marked no region")?;
+    let names: Vec<&str> = measured.lines.iter().filter_map(|line| line.strip_prefix("layer ")).collect();
+    // The last region is what follows the last layer: the way back.
+    ensure!(layers.len() == names.len() + 1, "{} regions, but {} layers", layers.len(), names.len());
+    let layers = names.into_iter().map(str::to_owned).zip(layers.iter().copied()).collect();
+    Ok(Measurement {
+        state: figure(&measured.lines, "state ")?,
+        flash: image.flash_bytes()?,
+        stack: figure(&measured.lines, "stack ")?,
+        step: *step,
+        layers,
+    })
+}
+
+/// `state 4896 bytes`
+fn figure(lines: &[String], name: &str) -> Result<u64> {
+    let words = lines.iter().find_map(|line| line.strip_prefix(name));
+    let number = words.and_then(|words| words.split(' ').next()).and_then(|number| number.parse().ok());
+    number.with_context(|| format!("the image did not tell its {name}"))
+}
