@@ -44,6 +44,8 @@ enum Command {
         /// Write the measured costs to budget.toml instead of comparing them
         #[arg(long)]
         record: bool,
+        /// Only the steps whose names contain one of these words
+        words: Vec<String>,
     },
 }
 
@@ -60,7 +62,7 @@ fn main() -> ExitCode {
 fn execute(command: Command) -> Result<u8> {
     match command {
         Command::Run { image, arguments } => run(&image, arguments),
-        Command::Verify { record } => verify::run(&verify::Options { record }),
+        Command::Verify { record, words } => verify::run(&verify::Options { words, record }),
         Command::Setup => setup::everything().map(|()| 0),
     }
 }

@@ -36,6 +36,8 @@ impl Tally {
 }
 
 pub struct Options {
+    /// Only the steps whose names contain one of these words; all when there is none.
+    pub words: Vec<String>,
     /// Write the measured costs to budget.toml instead of comparing them.
     pub record: bool,
 }
@@ -44,7 +46,8 @@ pub fn run(options: &Options) -> Result<u8> {
     let begin = Instant::now();
     setup::everything()?;
     let mut total = Tally::default();
-    for (name, step) in steps(options) {
+    let is_wanted = |name: &str| options.words.is_empty() || options.words.iter().any(|word| name.contains(word));
+    for (name, step) in steps(options).into_iter().filter(|(name, _)| is_wanted(name)) {
         print!("{name:<58}");
         let _ = std::io::stdout().flush();
         let begin = Instant::now();
@@ -76,7 +79,8 @@ fn steps(options: &Options) -> Vec<Step<'_>> {
         ("clippy, laptop".to_owned(), Box::new(|| succeeds(clippy(&["--workspace", "--all-targets"], "host-tuple")))),
     ];
     for chip in CHIPS {
-        let step = move || succeeds(clippy(&["--lib", "--bins"], chip.target));
+        // In release, like the images: what their macros and build scripts need is built once.
+        let step = move || succeeds(clippy(&["--release", "--lib", "--bins"], chip.target));
         steps.push((format!("clippy, {}", chip.name), Box::new(step)));
     }
     steps.push(("tests on the laptop".to_owned(), Box::new(host_tests)));
