@@ -49,22 +49,33 @@ mod models {
                 names.push(name);
             }
         }
-        write_list(&names);
+        write_list(&names, &chosen_for_firmware(&names));
     }
 
     /// A module for each model, and `for_each_model!(call)`, which says `call!(module, "name");` for each.
-    fn write_list(names: &[String]) {
+    fn write_list(names: &[String], firmware: &str) {
         let modules = names
             .iter()
             .map(|name| format!("pub mod {} {{ ::microformer::include_model!({name:?}); }}\n", name.replace('-', "_")));
         let calls = names.iter().map(|name| format!("        $call!({}, {name:?});\n", name.replace('-', "_")));
         let text = format!(
-            "{}\nmacro_rules! for_each_model {{\n    ($call:ident) => {{\n{}    }};\n}}\n",
+            "{}\n/// The model of the firmware.\npub use {} as chosen;\n\nmacro_rules! for_each_model {{\n    ($call:ident) => {{\n{}    }};\n}}\n",
             modules.collect::<String>(),
+            firmware.replace('-', "_"),
             calls.collect::<String>()
         );
         let path = Path::new(&super::variable("OUT_DIR")).join("models.rs");
         fs::write(path, text).expect("OUT_DIR can be written");
+    }
+
+    /// The model that src/main.rs listens with.
+    fn chosen_for_firmware(names: &[String]) -> String {
+        println!("cargo:rerun-if-env-changed=MICROFORMER_MODEL");
+        let name = env::var("MICROFORMER_MODEL").unwrap_or_else(|_| "keyword".to_owned());
+        if !names.contains(&name) {
+            println!("cargo::error=MICROFORMER_MODEL is `{name}`; the baked models are {}", names.join(", "));
+        }
+        name
     }
 
     /// What a folder holds, in the order of the names; nothing where there is no such folder.

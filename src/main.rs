@@ -1,27 +1,99 @@
-//! The firmware: input from a file or from data baked in → model → a line a step. Board and report; no arithmetic.
+//! The firmware: sound from a file, from flash or from a microphone → pipeline → a line for each word. No arithmetic.
+//!
+//! `cargo run --release -- FILE.wav` listens to a file in QEMU; without a file it listens to the word that it carries.
+//! A second argument `tokens` makes it tell every token: its time, level, likeliest label and that label's posterior.
 #![cfg_attr(target_os = "none", no_std, no_main)]
 #![deny(unsafe_code)]
 
+#[path = "bin/baked/mod.rs"]
+mod baked;
 mod board;
+
+use baked::chosen::{LISTENER, PIPELINE, Pipeline};
+use board::{meter, sound::Source, sound::Wav};
+use microformer::pipeline::{Heard, Progress};
+
+/// Samples to read at once: one step of the front end at 16 kHz.
+const PIECE: usize = 160;
+
+/// One second of our own speech, for when there is no file: sounds/make.sh made it.
+static YES: &[u8] = include_bytes!("../sounds/yes.wav");
 
 board::program!(run);
 
 fn run() -> Result<(), &'static str> {
+    let pipeline = board::once!(: Pipeline = PIPELINE).ok_or("the pipeline is taken twice")?;
     let arguments = board::Arguments::read();
-    let Some(path) = arguments.get(0) else {
-        board::say!("no input: cargo run --release -- FILE");
-        return Ok(());
-    };
-    let mut file = board::File::open(path)?;
-    let mut buffer = [0; 64];
-    let mut total = 0;
+    let every_token = arguments.get(1) == Some("tokens");
+    match arguments.get(0) {
+        Some(path) => listen(pipeline, &mut Wav::open(path)?, every_token),
+        None => listen(pipeline, &mut Wav::in_flash(YES)?, every_token),
+    }
+    Ok(())
+}
+
+fn listen(pipeline: &mut Pipeline, source: &mut impl Source, every_token: bool) {
+    let mut buffer = [0; PIECE];
+    let (mut time, mut words, mut level) = (0u64, 0u32, 0u16);
     loop {
-        let piece = file.read(&mut buffer);
-        total += piece.len();
-        if piece.len() < 64 {
+        let mut samples = source.read(&mut buffer);
+        if samples.is_empty() {
             break;
         }
+        time += samples.len() as u64;
+        level = samples.iter().map(|sample| sample.unsigned_abs()).fold(level, u16::max);
+        loop {
+            meter::begin();
+            let progress = pipeline.listen(&LISTENER, &mut samples);
+            meter::end();
+            match progress {
+                Progress::Hungry => break,
+                Progress::Frame => {}
+                Progress::Token(heard) => {
+                    if every_token {
+                        tell_token(pipeline, time, level);
+                        level = 0;
+                    }
+                    if let Some(heard) = heard {
+                        words += 1;
+                        tell_word(&heard);
+                    }
+                }
+            }
+        }
     }
-    board::say!("{}: {} bytes; {} bytes of stack used", path, total, board::stack::high_water());
-    Ok(())
+    tell_end(pipeline, time, words, source.overruns());
+}
+
+fn tell_word(heard: &Heard) {
+    let label = LISTENER.model.labels.get(heard.label).copied().unwrap_or("?");
+    let (start, end) = (milliseconds(heard.start), milliseconds(heard.end));
+    board::say!("heard {} {} ms to {} ms, {} %", label, start, end, percent(heard.confidence.to_bits()));
+}
+
+fn tell_token(pipeline: &Pipeline, time: u64, level: u16) {
+    let posteriors = pipeline.posteriors().iter().enumerate();
+    let (label, posterior) =
+        posteriors.max_by_key(|(_, posterior)| **posterior).map_or((0, 0), |(l, p)| (l, p.to_bits()));
+    let label = LISTENER.model.labels.get(label).copied().unwrap_or("?");
+    board::say!("token {} ms, level {}, {} {} %", milliseconds(time), level, label, percent(posterior));
+}
+
+fn tell_end(pipeline: &Pipeline, time: u64, words: u32, overruns: u32) {
+    for (label, score) in LISTENER.model.labels.iter().zip(pipeline.scores()) {
+        board::say!("score {} {}", label, score);
+    }
+    board::say!("end after {} ms: {} words, {} samples lost", milliseconds(time), words, overruns);
+    let state = core::mem::size_of::<Pipeline>();
+    board::say!("state {} bytes, stack {} bytes", state, board::stack::high_water());
+}
+
+/// 16 samples to a millisecond.
+fn milliseconds(samples: u64) -> u32 {
+    (samples / 16) as u32
+}
+
+/// A posterior in Q15.
+fn percent(posterior: u16) -> u32 {
+    (u32::from(posterior) * 100 + (1 << 14)) >> 15
 }

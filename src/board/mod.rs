@@ -31,6 +31,7 @@ mod host;
 pub use host::{Arguments, File, exit, stack};
 
 pub mod meter;
+pub mod sound;
 pub mod wreck;
 
 /// What a program does before anything else.

@@ -8,6 +8,7 @@ use microformer::model::{Probe, State};
 use microformer::packed::{Memory, Model};
 
 include!(concat!(env!("OUT_DIR"), "/models.rs"));
+#[allow(unused_imports)]
 pub(crate) use for_each_model;
 
 /// Tokens that pass a layer together in a whole-sequence pass.
