@@ -3,8 +3,6 @@
 //! For every four activations a word X = (x₃, x₁) and a word Z = (256·x₂ − x₃, 256·x₀ − x₁); with |x| ≤ 127 no half leaves
 //! 16 bits.
 
-use core::arch::naked_asm;
-
 /// Four activations in `$z` become X in `$x` and Z in `$z`; r12 is the mask of the odd bytes.
 macro_rules! expand_four {
     ($x:literal, $z:literal) => {

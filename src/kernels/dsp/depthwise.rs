@@ -1,7 +1,5 @@
 //! Depthwise convolution on the DSP extension: four channels at a time over all taps.
 
-use core::arch::naked_asm;
-
 use microformer_packed::{Depthwise, MAX_TAPS};
 
 use super::are_multiples_of_four;

@@ -1,7 +1,5 @@
 //! Activations and the stream's return to 8 bits on the DSP extension.
 
-use core::arch::naked_asm;
-
 use super::are_multiples_of_four;
 use crate::kernels::portable;
 

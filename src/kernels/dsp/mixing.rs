@@ -3,8 +3,6 @@
 //! A halfword of the ring is v = 256·v₁ + v₀ of two lanes. T = Σ w·v in 64 bits and S = Σ w·v₀ in 32 give the second lane
 //! as (T − S) / 256: three instructions for four products, as in the matrices, though the weights have 16 bits.
 
-use core::arch::naked_asm;
-
 /// All that the loop needs. The order is known to the assembly.
 #[repr(C)]
 pub struct Frame {

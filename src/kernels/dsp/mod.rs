@@ -4,6 +4,17 @@
 //! for each instruction the compiler moves registers about for half as long again (docs/measurements.md).
 #![allow(unsafe_code)]
 
+/// `core::arch::naked_asm!`, for a processor with the DSP extension. Rust assembles naked functions for the target's
+/// bare architecture, whatever `target-cpu` says, and ARMv8-M has the extension only by name.
+#[cfg(armv8m)]
+macro_rules! naked_asm {
+    ($($part:tt)*) => { core::arch::naked_asm!(".cpu cortex-m33", $($part)*) };
+}
+#[cfg(not(armv8m))]
+macro_rules! naked_asm {
+    ($($part:tt)*) => { core::arch::naked_asm!($($part)*) };
+}
+
 mod attention;
 mod chain;
 mod depthwise;

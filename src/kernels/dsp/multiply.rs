@@ -6,8 +6,6 @@
 //!
 //! Saturation to [−127, 127]: SMMLAR adds −1, SSAT cuts to [−128, 127], QSUB8 takes four times −1 away, saturating.
 
-use core::arch::naked_asm;
-
 use super::chain::{expand_four, expand_token, four_rows};
 
 /// One token, expanded and multiplied: `$store` takes the sums r2–r5 and multipliers r10–lr to the place r6, which it

@@ -1,7 +1,5 @@
 //! The loops under [`super::norm`].
 
-use core::arch::naked_asm;
-
 /// Sums over one token.
 #[repr(C)]
 pub struct Moments {

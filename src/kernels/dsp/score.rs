@@ -1,7 +1,5 @@
 //! The loop under [`super::attention::scores`]: four keys at a time against the expanded query, like four rows of a matrix.
 
-use core::arch::naked_asm;
-
 use super::chain::{expand_four, expand_token, four_rows};
 
 /// Longest head that the unrolled chain takes.

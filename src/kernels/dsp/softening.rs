@@ -1,7 +1,5 @@
 //! The loops under [`super::attention::soften`]: the maximum of the row, two scores at a time, then the table.
 
-use core::arch::naked_asm;
-
 /// r12 becomes the greater of `$score` and itself, in both halves.
 macro_rules! greater {
     ($score:literal) => {
