@@ -1,6 +1,7 @@
 //! The signal front end: settings in, its tables out, for use on the host or as Rust source for firmware.
 //!
 //! ```
+//! use microformer::signal::State;
 //! use microformer_bake::signal::Settings;
 //!
 //! let settings: Settings = serde_json::from_str(
@@ -8,8 +9,18 @@
 //!         "lower_hz": 60, "upper_hz": 7600, "log": {"scale_shift": 6}}"#,
 //! )?;
 //! let tables = settings.tables()?;
-//! assert_eq!(tables.front_end().window.coefficients.len(), 480);
-//! assert!(tables.module().contains("pub static FRONT_END"));
+//!
+//! // In firmware, `tables.module()` has become a static, and the state is one too.
+//! let front_end = tables.front_end();
+//! let mut state = State::<480, 256, 40>::new();
+//! let tone: Vec<i16> = (0..16000).map(|k| (8000.0 * (k as f64 * 0.3927).sin()) as i16).collect();
+//! let (mut samples, mut features, mut frames) = (&tone[..], [0; 40], 0);
+//! while state.process(&front_end, &mut samples, &mut features) {
+//!     frames += 1;
+//! }
+//! assert_eq!(frames, 98);
+//! // 1000 Hz is loudest in channel 13.
+//! assert_eq!((0..40).max_by_key(|&channel| features[channel]), Some(13));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

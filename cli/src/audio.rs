@@ -26,7 +26,28 @@ pub struct Sound {
 /// Decodes a whole file; `name` is for messages, and its ending a hint at the format.
 pub fn decode(bytes: Vec<u8>, name: &str) -> Result<Sound> {
     ensure!(!bytes.is_empty(), "{name} is empty (0 bytes)");
+    ensure!(!is_cut_ogg(&bytes), "cannot read {name}: truncated: the page that ends an Ogg stream is missing");
     read(bytes, name).with_context(|| format!("cannot read {name}"))
+}
+
+/// Whether this is an Ogg file whose last page is incomplete or does not end the stream: Ogg states no length.
+fn is_cut_ogg(bytes: &[u8]) -> bool {
+    const MARK: &[u8] = b"OggS";
+    // Inside a page: the flags, of which one marks the last page, and the number of segments, whose lengths follow.
+    const FLAGS: usize = 5;
+    const LAST: u8 = 4;
+    const SEGMENTS: usize = 26;
+    if !bytes.starts_with(MARK) {
+        return false;
+    }
+    let Some(page) = bytes.windows(MARK.len()).rposition(|window| window == MARK).map(|start| &bytes[start..]) else {
+        return true;
+    };
+    let ends = page.get(FLAGS).is_some_and(|flags| flags & LAST != 0);
+    let segments = page.get(SEGMENTS).map_or(0, |&segments| usize::from(segments));
+    let lengths = page.get(SEGMENTS + 1..SEGMENTS + 1 + segments).unwrap_or_default();
+    let body: usize = lengths.iter().map(|&length| usize::from(length)).sum();
+    !ends || page.len() < SEGMENTS + 1 + segments + body
 }
 
 fn read(bytes: Vec<u8>, name: &str) -> Result<Sound> {
@@ -108,4 +129,77 @@ pub fn resample(sound: Sound, rate: u32) -> Result<Vec<i16>> {
     )?;
     // The cast saturates.
     Ok(output.iter().take(produced).map(|value| value.round() as i16).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A WAV file of integer samples, given as little-endian bytes.
+    fn wav(rate: u32, channels: u16, bits: u16, data: &[u8]) -> Vec<u8> {
+        let block = channels * bits / 8;
+        let mut bytes = b"RIFF".to_vec();
+        bytes.extend((36 + data.len() as u32).to_le_bytes());
+        bytes.extend(b"WAVEfmt ");
+        bytes.extend(16u32.to_le_bytes());
+        bytes.extend([1u16, channels].map(u16::to_le_bytes).concat());
+        bytes.extend([rate, rate * u32::from(block)].map(u32::to_le_bytes).concat());
+        bytes.extend([block, bits].map(u16::to_le_bytes).concat());
+        bytes.extend(b"data");
+        bytes.extend((data.len() as u32).to_le_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
+    fn message(bytes: Vec<u8>, name: &str) -> String {
+        format!("{:#}", decode(bytes, name).err().expect("this file is bad"))
+    }
+
+    #[test]
+    fn sixteen_bits_pass_unchanged() {
+        let samples = [0, 1, -1, 32767, -32768];
+        let sound = decode(wav(16000, 1, 16, &samples.map(i16::to_le_bytes).concat()), "a.wav").unwrap();
+        assert_eq!((sound.rate, sound.samples), (16000, samples.to_vec()));
+    }
+
+    #[test]
+    fn channels_are_averaged() {
+        let data = [100i16, 300, -32768, 32767].map(i16::to_le_bytes).concat();
+        assert_eq!(decode(wav(44100, 2, 16, &data), "a.wav").unwrap().samples, [200, 0]);
+    }
+
+    #[test]
+    fn twenty_four_bits_are_rounded() {
+        // 256 is one step of 16 bits; the largest value must not wrap.
+        let data: Vec<u8> = [127i32, 128, -129, 0x7F_FFFF].iter().flat_map(|v| v.to_le_bytes()[..3].to_vec()).collect();
+        assert_eq!(decode(wav(16000, 1, 24, &data), "a.wav").unwrap().samples, [0, 1, -1, 32767]);
+    }
+
+    #[test]
+    fn bad_files_are_named_with_what_is_wrong() {
+        assert_eq!(message(Vec::new(), "a.wav"), "a.wav is empty (0 bytes)");
+        let whole = wav(16000, 1, 16, &[0; 2000]);
+        let cut = message(whole[..1044].to_vec(), "b.wav");
+        assert!(cut.contains("b.wav") && cut.contains("promises 1000 samples, but 500 are there"), "{cut}");
+        assert!(message(wav(16000, 1, 16, &[]), "c.wav").contains("no samples"));
+        assert!(message(b"hello".to_vec(), "d.wav").contains("neither WAV, FLAC nor Ogg"));
+        assert!(message(b"OggS\0\x02 and no end".to_vec(), "e.ogg").contains("truncated"));
+    }
+
+    #[test]
+    fn resampling_keeps_length_pitch_and_level() {
+        for rate in [8000, 11025, 44100, 48000] {
+            let wave =
+                |rate: u32| (0..rate).map(move |k| f64::from(k) * 440.0 * std::f64::consts::TAU / f64::from(rate));
+            let samples = wave(rate).map(|angle| (10000.0 * angle.sin()).round() as i16).collect();
+            let found = resample(Sound { rate, samples }, 16000).unwrap();
+            assert_eq!(found.len(), 16000, "from {rate} Hz");
+            // The ends ring. Between them it may lie up to a sample early or late, where the wave moves by 1727 at most.
+            let middle = || found.iter().map(|&sample| f64::from(sample)).zip(wave(16000)).skip(500).take(15000);
+            let worst = middle().map(|(found, angle)| (found - 10000.0 * angle.sin()).abs()).fold(0.0, f64::max);
+            assert!(worst < 1800.0, "from {rate} Hz: off by {worst}");
+            let level = (middle().map(|(found, _)| found * found).sum::<f64>() / 7500.0).sqrt();
+            assert!((level - 10000.0).abs() < 50.0, "from {rate} Hz: an amplitude of {level}");
+        }
+    }
 }

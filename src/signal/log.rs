@@ -1,7 +1,8 @@
 //! Logarithm: channel energies in, 16-bit features out: ln(value) · 2^scale_shift, 0 for a value of 0 or 1.
 //!
 //! The base-2 logarithm is its whole part, the bits after the leading one, and a correction read from a table of 128
-//! segments, interpolated.
+//! segments. The micro frontend interpolates between entries, but shifts the product by 16 bits instead of the 9 of a
+//! segment, so next to nothing of it is left; features must be equal, so it is done here too.
 
 use super::Log;
 
@@ -18,8 +19,7 @@ const LN_2_Q16: u64 = 45426;
 pub fn apply(log: &Log, channels: &[u32], features: &mut [u16]) {
     for (&value, feature) in channels.iter().zip(features) {
         let value = value.wrapping_shl(log.correction_bits);
-        let scaled = if value > 1 { logarithm(log, value) } else { 0 };
-        *feature = scaled;
+        *feature = if value > 1 { logarithm(log, value) } else { 0 };
     }
 }
 

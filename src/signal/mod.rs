@@ -45,13 +45,18 @@ impl<const WINDOW: usize, const POINTS: usize, const CHANNELS: usize> State<WIND
     /// state takes nothing.
     pub fn process(&mut self, front_end: &FrontEnd, samples: &mut &[i16], features: &mut [u16]) -> bool {
         let Some(window) = self.samples.get_mut(..front_end.window.coefficients.len()) else { return false };
-        if !fill(window, &mut self.filled, samples) {
-            return false;
-        }
+        fill(window, &mut self.filled, samples) && self.frame(front_end, features)
+    }
+
+    // Never inlined, so that its stack is free again before anything else runs.
+    #[inline(never)]
+    fn frame(&mut self, front_end: &FrontEnd, features: &mut [u16]) -> bool {
         let (mut spectrum, mut channels) = ([Complex::ZERO; POINTS], [0; CHANNELS]);
-        let (Some(spectrum), Some(channels)) =
-            (spectrum.get_mut(..front_end.fft.points()), channels.get_mut(..front_end.filterbank.channels()))
-        else {
+        let (Some(window), Some(spectrum), Some(channels)) = (
+            self.samples.get_mut(..front_end.window.coefficients.len()),
+            spectrum.get_mut(..front_end.fft.points()),
+            channels.get_mut(..front_end.filterbank.channels()),
+        ) else {
             return false;
         };
         transform(front_end, window, spectrum, channels);
