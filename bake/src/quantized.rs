@@ -34,7 +34,7 @@ pub enum Values {
 }
 
 /// The value of the metadata key `kind` that tells a quantised file from a float one.
-const KIND: &str = "quantized";
+pub(crate) const KIND: &str = "quantized";
 
 impl Quantized {
     /// # Errors

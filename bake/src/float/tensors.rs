@@ -6,6 +6,7 @@ use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorView};
 
 use super::Linear;
 use crate::config::METADATA_KEY;
+use crate::quantized::KIND;
 use crate::{Error, Matrix};
 
 /// An open file, and the names of the tensors that nobody has asked for yet.
@@ -27,6 +28,9 @@ impl<'a> Tensors<'a> {
     /// The JSON text of the configuration.
     pub fn config(&self) -> Result<&str, Error> {
         let entries = self.metadata.metadata().as_ref();
+        if entries.and_then(|entries| entries.get("kind")).is_some_and(|kind| kind == KIND) {
+            return Err(Error::new("is already quantised; a float model, as training exports it, is needed here"));
+        }
         entries.and_then(|entries| entries.get(METADATA_KEY)).map(String::as_str).ok_or_else(|| {
             Error::new(format!(
                 "its metadata has no key `{METADATA_KEY}` with the configuration; was it exported for microformer?"
