@@ -10,8 +10,8 @@ use microformer_packed::{GROUP, LANES};
 use super::instruction::pair;
 use super::score::{SHORT, Scan, score};
 use super::{are_multiples_of_four, mixing, softening};
-use crate::arith::{EXPONENTIAL, requantize, saturate_i16};
-use crate::kernels::{Scoring, portable};
+use crate::arith::{requantize, saturate_i16};
+use crate::kernels::Scoring;
 
 /// Puts a key into its slot of the ring, which has room for whole groups of four slots of `key.len()` values.
 pub fn store_key(keys: &mut [u32], slot: usize, key: &[i8]) {
@@ -114,11 +114,13 @@ fn scores_of_any(query: &[i8], keys: &[u32], first: usize, scoring: Scoring, row
 
 /// Scores become weights `32767 · e^(score − maximum)`, in place; returns their sum.
 pub fn soften(row: &mut [i16]) -> u32 {
-    if row.is_empty() || !are_multiples_of_four(&[row.as_ptr().addr()]) {
-        return portable::soften(row);
+    let fits = are_multiples_of_four(&[row.as_ptr().addr()]);
+    debug_assert!(fits, "a row starts on a word");
+    if row.is_empty() || !fits {
+        return 0;
     }
-    // SAFETY: the row is not empty and starts on a word; every difference is cut to the table's length.
-    unsafe { softening::soften(row.as_mut_ptr(), row.len(), EXPONENTIAL.as_ptr()) }
+    // SAFETY: the row is not empty and starts on a word.
+    unsafe { softening::soften(row.as_mut_ptr(), row.len(), softening::BACKWARDS.as_ptr().wrapping_sub(1 << 15)) }
 }
 
 /// The weighted sum of values, slots 0 …, taken to 8 bits by `multiplier`. A row of odd length counts a last weight of zero.

@@ -1,5 +1,7 @@
 //! The loops under [`super::attention::soften`]: the maximum of the row, two scores at a time, then the table.
 
+use crate::arith::EXPONENTIAL;
+
 /// r12 becomes the greater of `$score` and itself, in both halves.
 macro_rules! greater {
     ($score:literal) => {
@@ -7,60 +9,108 @@ macro_rules! greater {
     };
 }
 
-/// Two scores become two weights, and their sum joins r12. r3: the maximum twice, r2: the table, r10: 1 twice.
+/// Two scores become two weights, and their sum joins r12. r2: the table, r10: 1 twice.
+///
+/// `$index` takes `$scores` to 2¹⁵ + 1023 − (maximum − score), but never below 2¹⁵, in both halves.
 macro_rules! look_up {
-    ($scores:literal) => {
+    ($index:ident, $scores:literal) => {
         concat!(
-            "qsub16 ",
-            $scores,
-            ", r3, ",
-            $scores,
-            "\n",
-            "usat16 ",
-            $scores,
-            ", #10, ",
-            $scores,
-            "\n",
-            "uxth lr, ",
-            $scores,
-            "\n",
-            "lsr ",
-            $scores,
-            ", ",
-            $scores,
-            ", #16\n",
+            $index!($scores),
+            "uxth lr, ", $scores, "\n",
+            "lsr ", $scores, ", ", $scores, ", #16\n",
             "ldrh lr, [r2, lr, lsl #1]\n",
-            "ldrh ",
-            $scores,
-            ", [r2, ",
-            $scores,
-            ", lsl #1]\n",
-            "pkhbt ",
-            $scores,
-            ", lr, ",
-            $scores,
-            ", lsl #16\n",
-            "smlad r12, ",
-            $scores,
-            ", r10, r12\n",
+            "ldrh ", $scores, ", [r2, ", $scores, ", lsl #1]\n",
+            "pkhbt ", $scores, ", lr, ", $scores, ", lsl #16\n",
+            "smlad r12, ", $scores, ", r10, r12\n",
         )
     };
 }
 
-/// Scores become weights; returns the sum.
+/// Where no score is above 1023: r3 is 1023 − 2¹⁵ − maximum, and the sum saturates exactly where the table ends.
+macro_rules! low {
+    ($scores:literal) => {
+        concat!("qadd16 ", $scores, ", ", $scores, ", r3\n")
+    };
+}
+
+/// Anywhere: r3 is the maximum, r11 2¹⁵ + 1023.
+macro_rules! any {
+    ($scores:literal) => {
+        concat!(
+            "qsub16 ", $scores, ", r3, ", $scores, "\n",
+            "usat16 ", $scores, ", #10, ", $scores, "\n",
+            "ssub16 ", $scores, ", r11, ", $scores, "\n",
+        )
+    };
+}
+
+/// The r1 scores at r0, which may be odd in number.
+macro_rules! look_up_all {
+    ($index:ident) => {
+        concat!(
+            "lsrs r1, r1, #1\n",
+            "bcc 7f\n",
+            "ldrsh r4, [r0, r1, lsl #2]\n",
+            $index!("r4"),
+            "uxth r4, r4\n",
+            "ldrh r12, [r2, r4, lsl #1]\n",
+            "strh r12, [r0, r1, lsl #2]\n",
+            "7:\n",
+            "subs r1, #6\n",
+            "blo 9f\n",
+            "8:\n",
+            "ldm r0, {{r4-r9}}\n",
+            look_up!($index, "r4"),
+            look_up!($index, "r5"),
+            look_up!($index, "r6"),
+            look_up!($index, "r7"),
+            look_up!($index, "r8"),
+            look_up!($index, "r9"),
+            "stmia r0!, {{r4-r9}}\n",
+            "subs r1, #6\n",
+            "bhs 8b\n",
+            "9:\n",
+            "adds r1, #6\n",
+            "beq 11f\n",
+            "10:\n",
+            "ldr r4, [r0]\n",
+            look_up!($index, "r4"),
+            "str r4, [r0], #4\n",
+            "subs r1, #1\n",
+            "bne 10b\n",
+            "11:\n",
+            "mov r0, r12\n",
+            "pop {{r4-r11, pc}}\n",
+        )
+    };
+}
+
+/// The exponential backwards, as [`soften`] counts: the last entry belongs to the maximum.
+pub static BACKWARDS: [i16; 1024] = {
+    let mut table = [0; 1024];
+    let mut index = 0;
+    while index < table.len() {
+        table[index] = EXPONENTIAL[table.len() - 1 - index];
+        index += 1;
+    }
+    table
+};
+
+/// Scores become weights; returns the sum. `table` is [`BACKWARDS`], less 2¹⁵ entries.
 ///
 /// # Safety
-/// `row` has `len` values, at least one, and starts on a word; `table` has 1,024.
+/// `row` has `len` values, at least one, and starts on a word.
 #[unsafe(naked)]
 pub unsafe extern "C" fn soften(row: *mut i16, len: usize, table: *const i16) -> u32 {
     naked_asm!(
-        "push {{r2, r4-r11, lr}}",
+        "push {{r4-r11, lr}}",
         // The last score opens the maximum: it is the one that a row of odd length has too many.
         "add lr, r0, r1, lsl #1",
         "ldrsh r12, [lr, #-2]",
-        "pkhbt r12, r12, r12, lsl #16",
         "lsrs r3, r1, #1",
         "mov lr, r0",
+        "pkhbt r12, r12, r12, lsl #16",
+        "push {{r2}}",
         "subs r3, #8",
         "blo 4f",
         "2:",
@@ -96,41 +146,17 @@ pub unsafe extern "C" fn soften(row: *mut i16, len: usize, table: *const i16) ->
         "sel r3, r3, r12",
         "pop {{r2}}",
         "mov.w r10, #0x00010001",
-        "movs.w r12, #0",
-        "lsrs r1, r1, #1",
-        "bcc 7f",
-        "add r11, r0, r1, lsl #2",
-        "ldrsh r4, [r11]",
-        "qsub16 r4, r3, r4",
-        "usat16 r4, #10, r4",
-        "uxth r4, r4",
-        "ldrh r12, [r2, r4, lsl #1]",
-        "strh r12, [r11]",
-        "7:",
-        "subs r1, #6",
-        "blo 9f",
-        "8:",
-        "ldm r0, {{r4-r9}}",
-        look_up!("r4"),
-        look_up!("r5"),
-        look_up!("r6"),
-        look_up!("r7"),
-        look_up!("r8"),
-        look_up!("r9"),
-        "stmia r0!, {{r4-r9}}",
-        "subs r1, #6",
-        "bhs 8b",
-        "9:",
-        "adds r1, #6",
-        "beq 11f",
-        "10:",
-        "ldr r4, [r0]",
-        look_up!("r4"),
-        "str r4, [r0], #4",
-        "subs r1, #1",
-        "bne 10b",
-        "11:",
-        "mov r0, r12",
-        "pop {{r4-r11, pc}}",
+        "mov.w r12, #0",
+        "cmp.w r3, #0x04000000",
+        "bge 12f",
+        // 1023 − 2¹⁵ = −31745 in both halves.
+        "movw r4, #0x83ff",
+        "movt r4, #0x83ff",
+        "ssub16 r3, r4, r3",
+        look_up_all!(low),
+        "12:",
+        "movw r11, #0x83ff",
+        "movt r11, #0x83ff",
+        look_up_all!(any),
     )
 }
