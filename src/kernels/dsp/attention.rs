@@ -120,7 +120,7 @@ pub fn soften(row: &mut [i16]) -> u32 {
         return 0;
     }
     // SAFETY: the row is not empty and starts on a word.
-    unsafe { softening::soften(row.as_mut_ptr(), row.len(), softening::BACKWARDS.as_ptr().wrapping_sub(1 << 15)) }
+    unsafe { softening::soften(row.as_mut_ptr(), row.len()) }
 }
 
 /// The weighted sum of values, slots 0 …, taken to 8 bits by `multiplier`. A row of odd length counts a last weight of zero.

@@ -49,7 +49,10 @@ macro_rules! look_up_all {
     ($index:ident) => {
         concat!(
             "lsrs r1, r1, #1\n",
-            "bcc 7f\n",
+            "bcs 6f\n",
+            "mov.w r12, #0\n",
+            "b 7f\n",
+            "6:\n",
             "ldrsh r4, [r0, r1, lsl #2]\n",
             $index!("r4"),
             "uxth r4, r4\n",
@@ -86,7 +89,7 @@ macro_rules! look_up_all {
 }
 
 /// The exponential backwards, as [`soften`] counts: the last entry belongs to the maximum.
-pub static BACKWARDS: [i16; 1024] = {
+static BACKWARDS: [i16; 1024] = {
     let mut table = [0; 1024];
     let mut index = 0;
     while index < table.len() {
@@ -96,12 +99,12 @@ pub static BACKWARDS: [i16; 1024] = {
     table
 };
 
-/// Scores become weights; returns the sum. `table` is [`BACKWARDS`], less 2¹⁵ entries.
+/// Scores become weights; returns the sum.
 ///
 /// # Safety
 /// `row` has `len` values, at least one, and starts on a word.
 #[unsafe(naked)]
-pub unsafe extern "C" fn soften(row: *mut i16, len: usize, table: *const i16) -> u32 {
+pub unsafe extern "C" fn soften(row: *mut i16, len: usize) -> u32 {
     naked_asm!(
         "push {{r4-r11, lr}}",
         // The last score opens the maximum: it is the one that a row of odd length has too many.
@@ -110,7 +113,6 @@ pub unsafe extern "C" fn soften(row: *mut i16, len: usize, table: *const i16) ->
         "lsrs r3, r1, #1",
         "mov lr, r0",
         "pkhbt r12, r12, r12, lsl #16",
-        "push {{r2}}",
         "subs r3, #8",
         "blo 4f",
         "2:",
@@ -144,19 +146,22 @@ pub unsafe extern "C" fn soften(row: *mut i16, len: usize, table: *const i16) ->
         "ror r3, r12, #16",
         "ssub16 r2, r3, r12",
         "sel r3, r3, r12",
-        "pop {{r2}}",
+        "ldr r2, 13f",
+        "ldr r11, 14f",
         "mov.w r10, #0x00010001",
-        "mov.w r12, #0",
         "cmp.w r3, #0x04000000",
         "bge 12f",
-        // 1023 − 2¹⁵ = −31745 in both halves.
-        "movw r4, #0x83ff",
-        "movt r4, #0x83ff",
-        "ssub16 r3, r4, r3",
+        "ssub16 r3, r11, r3",
         look_up_all!(low),
         "12:",
-        "movw r11, #0x83ff",
-        "movt r11, #0x83ff",
         look_up_all!(any),
+        ".p2align 2",
+        // Where the table would begin if its index counted from 0 and not from 2¹⁵.
+        "13:",
+        ".word {table} - 0x10000",
+        // 1023 − 2¹⁵, which is 1023 + 2¹⁵ too, twice.
+        "14:",
+        ".word 0x83ff83ff",
+        table = sym BACKWARDS,
     )
 }
