@@ -18,7 +18,7 @@ pub use portable as fast;
 pub use fast::{
     LAYOUT, activate, depthwise, linear, linear_add, mix, norm, norm_stream, relu, rescale, scores, soften,
 };
-pub use fast::{store_key, store_value};
+pub use fast::{scores_three, store_key, store_value};
 
 /// One head's scores for a run of neighbouring keys.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! The parts of attention for one head of 16 values and 49 tokens: a whole causal pass, and single rows.
 
-use bytemuck::{cast_slice, cast_slice_mut};
+use bytemuck::cast_slice_mut;
 use microformer::kernels::{Scoring, fast, portable};
 
 use crate::{Room, measured, scramble, scramble_i8};
@@ -17,6 +17,7 @@ struct Way {
     store_key: fn(&mut [u32], usize, &[i8]),
     store_value: fn(&mut [u32], usize, &[i8]),
     scores: fn(&[i8], &mut [u32], &[u32], usize, Scoring, &mut [i16]),
+    scores_three: fn([&[i8]; 3], &mut [u32], &[u32], Scoring, [&mut [i16]; 3]),
     soften: fn(&mut [i16]) -> u32,
     mix: fn(&[i16], &[u32], i32, &mut [i8]),
 }
@@ -27,6 +28,7 @@ const WAYS: [Way; 2] = [
         store_key: portable::store_key,
         store_value: portable::store_value,
         scores: portable::scores,
+        scores_three: portable::scores_three,
         soften: portable::soften,
         mix: portable::mix,
     },
@@ -35,6 +37,7 @@ const WAYS: [Way; 2] = [
         store_key: fast::store_key,
         store_value: fast::store_value,
         scores: fast::scores,
+        scores_three: fast::scores_three,
         soften: fast::soften,
         mix: fast::mix,
     },
@@ -43,27 +46,39 @@ const WAYS: [Way; 2] = [
 /// A job on the ring in `input`, whose first word of `output` on belongs to it: how many products, and the run.
 type Job = (&'static str, usize, fn(&mut Room, &Way));
 
-const JOBS: [Job; 8] = [
+const JOBS: [Job; 10] = [
     ("scores 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
         fill(room, way.store_key);
-        let queries: [[i8; HEAD_LEN]; TOKENS] = core::array::from_fn(|token| vector(1000 + token));
+        let queries: [Vector; TOKENS] = core::array::from_fn(|token| vector(1000 + token));
         measured!(for (token, query) in queries.iter().enumerate() {
             let scoring = Scoring { distance: token as i32, ..SCORING };
             let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..token + 1];
-            (way.scores)(query, &mut room.expanded, &room.input[..RING], 0, scoring, row);
+            (way.scores)(&query.0, &mut room.expanded, &room.input[..RING], 0, scoring, row);
+        });
+    }),
+    ("scores 49 x 49, head 16, three queries at a time", TOKENS * TOKENS * HEAD_LEN, |room, way| {
+        fill(room, way.store_key);
+        measured!(for token in (0..TOKENS).step_by(3) {
+            three_rows(room, way, token, PADDED);
+        });
+    }),
+    ("scores 49 x 49, head 16, causal, three at a time", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
+        fill(room, way.store_key);
+        measured!(for token in (0..TOKENS).step_by(3) {
+            three_rows(room, way, token, (token + 3).next_multiple_of(4).min(PADDED));
         });
     }),
     ("scores, a row of 49, head 16", TOKENS * HEAD_LEN, |room, way| {
         fill(room, way.store_key);
         let query = vector(1000);
         let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..TOKENS];
-        measured!((way.scores)(&query, &mut room.expanded, &room.input[..RING], 0, SCORING, row));
+        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], 0, SCORING, row));
     }),
     ("scores, a row of 48, head 16", (TOKENS - 1) * HEAD_LEN, |room, way| {
         fill(room, way.store_key);
         let query = vector(1000);
         let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..TOKENS - 1];
-        measured!((way.scores)(&query, &mut room.expanded, &room.input[..RING], 0, SCORING, row));
+        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], 0, SCORING, row));
     }),
     ("softmax, a row of 49, unnormalised", 0, |room, way| {
         room.output.fill(0);
@@ -94,21 +109,51 @@ const JOBS: [Job; 8] = [
         fill(room, way.store_key);
         room.output.fill(0);
         let key = vector(1000);
-        measured!((way.store_key)(&mut room.input[..RING], 5, &key));
+        measured!((way.store_key)(&mut room.input[..RING], 5, &key.0));
     }),
     ("store a value, head 16", 0, |room, way| {
         fill(room, way.store_value);
         room.output.fill(0);
         let value = vector(1000);
-        measured!((way.store_value)(&mut room.input[..RING], 5, &value));
+        measured!((way.store_value)(&mut room.input[..RING], 5, &value.0));
     }),
 ];
 
 const SCORING: Scoring = Scoring { multiplier: 1 << 19, slope: 1000, distance: TOKENS as i32 - 1 };
 
+/// Keys made a multiple of four.
+const PADDED: usize = TOKENS.next_multiple_of(4);
+
+/// Three queries on a word's border.
+#[repr(align(4))]
+struct Queries([i8; 3 * HEAD_LEN]);
+
+static QUERIES: Queries = {
+    let mut values = [0; 3 * HEAD_LEN];
+    let mut index = 0;
+    while index < values.len() {
+        values[index] = scramble_i8(5000 + index as u32);
+        index += 1;
+    }
+    Queries(values)
+};
+
 /// Rows start on a word.
 #[repr(align(4))]
 struct Row([i16; TOKENS + 1]);
+
+/// Rows of the tokens `token`, `token + 1` and `token + 2`, of which the last token has only one.
+fn three_rows(room: &mut Room, way: &Way, token: usize, len: usize) {
+    let scoring = Scoring { distance: token as i32, ..SCORING };
+    let queries = [&QUERIES.0[..HEAD_LEN], &QUERIES.0[HEAD_LEN..2 * HEAD_LEN], &QUERIES.0[2 * HEAD_LEN..]];
+    let (first, rest) = cast_slice_mut::<u32, i16>(&mut room.output).split_at_mut(PADDED);
+    let (second, third) = rest.split_at_mut(PADDED);
+    if token + 3 > TOKENS {
+        return (way.scores)(queries[0], &mut room.expanded, &room.input[..RING], 0, scoring, &mut first[..TOKENS]);
+    }
+    let rows = [&mut first[..len], &mut second[..len], &mut third[..len]];
+    (way.scores_three)(queries, &mut room.expanded, &room.input[..RING], scoring, rows);
+}
 
 pub fn measure(room: &mut Room) {
     for (job, macs, run) in JOBS {
@@ -123,7 +168,7 @@ pub fn measure(room: &mut Room) {
 fn fill(room: &mut Room, store: fn(&mut [u32], usize, &[i8])) {
     room.input.fill(0);
     for token in 0..TOKENS {
-        store(&mut room.input[..RING], token, &vector(token));
+        store(&mut room.input[..RING], token, &vector(token).0);
     }
     room.output.fill(0);
 }
@@ -137,10 +182,11 @@ fn fill_row(room: &mut Room) -> &mut [i16] {
     row
 }
 
+/// A key, value or query on a word's border.
+#[derive(Clone, Copy)]
 #[repr(align(4))]
-struct Aligned([i8; HEAD_LEN]);
+struct Vector([i8; HEAD_LEN]);
 
-fn vector(token: usize) -> [i8; HEAD_LEN] {
-    let _: &[u8] = cast_slice(&[0u32]);
-    Aligned(core::array::from_fn(|lane| scramble_i8((token * HEAD_LEN + lane) as u32))).0
+fn vector(token: usize) -> Vector {
+    Vector(core::array::from_fn(|lane| scramble_i8((token * HEAD_LEN + lane) as u32)))
 }

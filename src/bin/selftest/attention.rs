@@ -54,6 +54,41 @@ pub fn scores_case(random: &mut Random, room: &mut Room) -> bool {
     room.output == room.expected
 }
 
+pub fn scores_three_case(random: &mut Random, room: &mut Room) -> bool {
+    let shape = Shape::draw(random, room);
+    let len = shape.window.next_multiple_of(4).min(room.output.len() * 2 / 12 * 4);
+    let plain = &mut room.plain[..shape.words(4)];
+    let packed = &mut room.packed[..shape.words(4)];
+    plain.fill(0);
+    packed.fill(0);
+    let vector = &mut room.weights[..shape.head_len];
+    for slot in 0..shape.window {
+        random.fill(vector);
+        portable::store_key(plain, slot, vector);
+        fast::store_key(packed, slot, vector);
+    }
+    let queries: &mut [i8] = &mut cast_slice_mut(&mut room.input)[..3 * shape.head_len];
+    random.fill(queries);
+    let query = |index: usize| &queries[index * shape.head_len..][..shape.head_len];
+    let slope = if random.below(3) == 0 { 0 } else { random.next() as i32 >> 12 >> random.below(12) };
+    let scoring = Scoring { multiplier: random.multiplier(), slope, distance: random.below(100) as i32 };
+    room.expected.fill(0);
+    room.output.fill(0);
+    // Rows that are no multiple of four long, or not equally far from each other, take another way.
+    let used = if random.below(4) == 0 { shape.filled.min(len) } else { len };
+    for (rows, three) in [(&mut room.expected, false), (&mut room.output, true)] {
+        let (first, rest) = cast_slice_mut::<u32, i16>(rows).split_at_mut(len);
+        let (second, third) = rest.split_at_mut(len);
+        let rows = [&mut first[..used], &mut second[..used], &mut third[..used]];
+        if three {
+            fast::scores_three([query(0), query(1), query(2)], &mut room.expanded, packed, scoring, rows);
+        } else {
+            portable::scores_three([query(0), query(1), query(2)], &mut [], plain, scoring, rows);
+        }
+    }
+    room.output == room.expected
+}
+
 pub fn soften_case(random: &mut Random, room: &mut Room) -> bool {
     let len = random.between(1, 2 * room.output.len());
     let row: &mut [i16] = &mut cast_slice_mut(&mut room.expected)[..];

@@ -19,7 +19,7 @@ board::program!(run);
 pub struct Room {
     weights: [i8; 2048],
     plain: [u32; 768],
-    packed: [u32; 1280],
+    packed: [u32; 768],
     input: [u32; 192],
     expanded: [u32; 320],
     expected: [u32; 192],
@@ -30,7 +30,7 @@ impl Room {
     const EMPTY: Self = Self {
         weights: [0; 2048],
         plain: [0; 768],
-        packed: [0; 1280],
+        packed: [0; 768],
         input: [0; 192],
         expanded: [0; 320],
         expected: [0; 192],
@@ -45,6 +45,7 @@ const KERNELS: &[(&str, u32, Case)] = &[
     ("linear", 400, linear::linear_case),
     ("linear_add", 400, linear::linear_add_case),
     ("scores", 400, attention::scores_case),
+    ("scores_three", 400, attention::scores_three_case),
     ("soften", 400, attention::soften_case),
     ("mix", 400, attention::mix_case),
     ("norm", 200, pointwise::norm_case),

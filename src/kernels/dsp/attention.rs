@@ -7,8 +7,9 @@
 use bytemuck::cast_slice_mut;
 use microformer_packed::{GROUP, LANES};
 
+use super::chain::expand_three;
 use super::instruction::pair;
-use super::score::{SHORT, Scan, score};
+use super::score::{SHORT, SHORT_OF_THREE, Scan, ScanOfThree, score, score_three};
 use super::{are_multiples_of_four, mixing, softening};
 use crate::arith::{requantize, saturate_i16};
 use crate::kernels::Scoring;
@@ -90,6 +91,52 @@ pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], first: usize, sc
     // SAFETY: checked above; the ring has all groups up to `end`, and row and spare have places for them.
     unsafe { score(query.as_ptr(), expanded.as_mut_ptr(), keys, &scan) };
     after.copy_from_slice(spare.get(..after.len()).unwrap_or_default());
+}
+
+/// Scores of three queries, each one token after the one before, for the keys in slots 0 …: see
+/// [`crate::kernels::portable::scores_three`]. `expanded` holds three halves as many words as a query has values.
+pub fn scores_three(
+    queries: [&[i8]; 3],
+    expanded: &mut [u32],
+    keys: &[u32],
+    scoring: Scoring,
+    [first, second, third]: [&mut [i16]; 3],
+) {
+    let head_len = queries[0].len();
+    let row_bytes = second.as_ptr().addr().wrapping_sub(first.as_ptr().addr());
+    let fits = queries.iter().all(|query| query.len() == head_len && are_multiples_of_four(&[query.as_ptr().addr()]))
+        && are_multiples_of_four(&[head_len, first.len(), row_bytes])
+        && (1..=SHORT_OF_THREE).contains(&head_len)
+        && expanded.len() >= 3 * head_len / 2
+        && !first.is_empty()
+        && first.len() == second.len()
+        && first.len() == third.len()
+        && third.as_ptr().addr().wrapping_sub(second.as_ptr().addr()) == row_bytes
+        && first.len() * head_len / LANES <= keys.len();
+    if !fits {
+        for (later, (query, row)) in (0..).zip(queries.into_iter().zip([first, second, third])) {
+            scores(query, expanded, keys, 0, Scoring { distance: scoring.distance + later, ..scoring }, row);
+        }
+        return;
+    }
+    let [one, two, three] = queries.map(<[i8]>::as_ptr);
+    // SAFETY: three queries of `head_len` bytes on words' borders, and room for their expansion.
+    unsafe { expand_three(one, two, three, expanded.as_mut_ptr(), head_len) };
+    for half in 0..GROUP / 2 {
+        let range = first.as_mut_ptr_range();
+        let scan = ScanOfThree {
+            multiplier: scoring.multiplier,
+            slope: scoring.slope,
+            bias: scoring.slope.wrapping_mul(2 * half as i32 - scoring.distance),
+            row_bytes,
+            end: range.end.wrapping_add(2 * half),
+            head_len,
+        };
+        let (keys, row) = (keys.as_ptr().wrapping_add(2 * half), range.start.wrapping_add(2 * half));
+        // SAFETY: checked above; a half reads and writes two of every four keys, so shifting by two stays inside. The three
+        // rows are distinct and `row_bytes` apart.
+        unsafe { score_three(expanded.as_ptr(), keys, row, &scan) };
+    }
 }
 
 /// Heads too long for the unrolled loop.

@@ -95,36 +95,63 @@ macro_rules! four_rows {
     };
 }
 
-pub(super) use {expand_four, expand_token, four_rows};
-
 /// Expands three tokens of `columns` activations side by side: X, X, X, Z, Z, Z for every four columns.
 ///
 /// # Safety
-/// `columns` is a multiple of 4 and not 0; `input` has three times as many bytes and starts on a word, `expanded` has
-/// three halves as many words.
+/// `columns` is a multiple of 4, not 0; the tokens have as many bytes and start on words, `expanded` has three halves as
+/// many words.
 #[unsafe(naked)]
-pub unsafe extern "C" fn expand_three(input: *const i8, columns: usize, expanded: *mut u32) {
+pub unsafe extern "C" fn expand_three(
+    first: *const i8,
+    second: *const i8,
+    third: *const i8,
+    expanded: *mut u32,
+    columns: usize,
+) {
     naked_asm!(
         "push {{r4-r11, lr}}",
+        "ldr r4, [sp, #36]",
         "mov.w r12, #0xff00ff00",
-        "adds r3, r0, r1",
-        "adds r4, r3, r1",
         "2:",
         "ldr r9, [r0], #4",
-        "ldr r10, [r3], #4",
-        "ldr r11, [r4], #4",
-        "sxtb16 r6, r9, ror #8",
-        "sxtb16 r7, r10, ror #8",
-        "sxtb16 r8, r11, ror #8",
-        "and r9, r12, r9, lsl #8",
-        "and r10, r12, r10, lsl #8",
-        "and r11, r12, r11, lsl #8",
-        "ssub16 r9, r9, r6",
-        "ssub16 r10, r10, r7",
-        "ssub16 r11, r11, r8",
-        "stmia r2!, {{r6-r11}}",
-        "subs r1, #4",
+        "ldr r10, [r1], #4",
+        "ldr r11, [r2], #4",
+        expand_four!("r6", "r9"),
+        expand_four!("r7", "r10"),
+        expand_four!("r8", "r11"),
+        "stmia.w r3!, {{r6-r11}}",
+        "subs r4, #4",
         "bne 2b",
         "pop {{r4-r11, pc}}",
     )
 }
+
+/// Sums r2–r7 of two rows (r11, r12) and three tokens (r8–r10).
+macro_rules! two_rows {
+    () => {
+        "smlad r2, r11, r8, r2
+         smlad r3, r12, r8, r3
+         smlad r4, r11, r9, r4
+         smlad r5, r12, r9, r5
+         smlad r6, r11, r10, r6
+         smlad r7, r12, r10, r7
+         "
+    };
+}
+
+/// Four columns of two rows and three tokens: 68 bytes.
+macro_rules! two_rows_of_three {
+    () => {
+        concat!(
+            "ldrd r11, r12, [r1], #16\n",
+            "ldmia.w r0!, {{r8-r10}}\n",
+            two_rows!(),
+            "sxtb16 r11, r11\n",
+            "sxtb16 r12, r12\n",
+            "ldmia.w r0!, {{r8-r10}}\n",
+            two_rows!(),
+        )
+    };
+}
+
+pub(super) use {expand_four, expand_token, four_rows, two_rows, two_rows_of_three};

@@ -89,8 +89,9 @@ fn run_threes<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &m
     while let (Some(tokens), Some(results)) =
         (input.get(done * columns..(done + TOGETHER) * columns), output.get_mut(done * rows..(done + TOGETHER) * rows))
     {
+        let [first, second, third] = [0, 1, 2].map(|token| tokens.as_ptr().wrapping_add(token * columns));
         // SAFETY: three tokens of `columns` bytes enter, three times `columns / 2` words have room.
-        unsafe { expand_three(tokens.as_ptr(), columns, expanded.as_mut_ptr()) };
+        unsafe { expand_three(first, second, third, expanded.as_mut_ptr(), columns) };
         for half in 0..GROUP / 2 {
             let first = packed.start.wrapping_add(2 * half);
             let end = packed.end.wrapping_add(2 * half);

@@ -6,7 +6,7 @@
 //!
 //! Saturation to [−127, 127]: SMMLAR adds −1, SSAT cuts to [−128, 127], QSUB8 takes four times −1 away, saturating.
 
-use super::chain::{expand_four, expand_token, four_rows};
+use super::chain::{expand_four, expand_token, four_rows, two_rows, two_rows_of_three};
 
 /// One token, expanded and multiplied: `$store` takes the sums r2–r5 and multipliers r10–lr to the place r6, which it
 /// advances; r9 is −1. Of r5 units of 8 columns `$first` leaves those of the first chain; `$more` goes back to 3 while
@@ -145,18 +145,6 @@ one_token!(short_to_stream, i16, "", "", to_stream!());
 one_token!(long_to_bytes, i8, what_is_no_whole_chain!(), while_columns_are_left!(), to_bytes!());
 one_token!(long_to_stream, i16, what_is_no_whole_chain!(), while_columns_are_left!(), to_stream!());
 
-/// Sums r2–r7 of two rows (r11, r12) and three tokens (r8–r10).
-macro_rules! two_rows {
-    () => {
-        "smlad r2, r11, r8, r2
-         smlad r3, r12, r8, r3
-         smlad r4, r11, r9, r4
-         smlad r5, r12, r9, r5
-         smlad r6, r11, r10, r6
-         smlad r7, r12, r10, r7"
-    };
-}
-
 /// Three tokens: `$store` takes the sums r2–r7 (two rows of each token) and the multipliers r8, r9 to the place r10, which
 /// it advances by a group; r11 is the length of an output token in bytes, r12 is −1.
 macro_rules! three_tokens {
@@ -213,13 +201,7 @@ macro_rules! three_tokens {
                 ".p2align 2",
                 "3:",
                 ".rept 8",
-                "ldrd r11, r12, [r1], #16",
-                "ldmia.w r0!, {{r8-r10}}",
-                two_rows!(),
-                "sxtb16 r11, r11",
-                "sxtb16 r12, r12",
-                "ldmia.w r0!, {{r8-r10}}",
-                two_rows!(),
+                two_rows_of_three!(),
                 ".endr",
                 "4:",
                 "cmp r0, lr",

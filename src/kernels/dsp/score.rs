@@ -1,6 +1,6 @@
 //! The loop under [`super::attention::scores`]: four keys at a time against the expanded query, like four rows of a matrix.
 
-use super::chain::{expand_four, expand_token, four_rows};
+use super::chain::{expand_four, expand_token, four_rows, two_rows, two_rows_of_three};
 
 /// Longest head that the unrolled chain takes.
 pub const SHORT: usize = 64;
@@ -100,6 +100,97 @@ pub unsafe extern "C" fn score(query: *const i8, expanded: *mut u32, keys: *cons
         "b 6b",
         "7:",
         "add sp, #36",
+        "pop {{r4-r11, pc}}",
+    )
+}
+
+/// Longest head that the unrolled chain of [`score_three`] takes.
+pub const SHORT_OF_THREE: usize = 32;
+
+/// What [`score_three`] needs beside queries and keys. The order is the one in which it loads the fields.
+#[repr(C)]
+pub struct ScanOfThree {
+    pub multiplier: i32,
+    pub slope: i32,
+    /// What is added to 256 · q·k of the first query and the first key.
+    pub bias: i32,
+    /// From one query's row to the next.
+    pub row_bytes: usize,
+    pub end: *mut i16,
+    pub head_len: usize,
+}
+
+/// Scores keys 0 and 1 of every group for three queries, each one token after the one before; keys 2 and 3 with row, end
+/// and keys two places further.
+///
+/// # Safety
+/// `head_len` is a multiple of 4, not 0, at most [`SHORT_OF_THREE`]; `expanded` holds the three queries side by side;
+/// `keys` has a group for every four places of `row … end`, not 0; two more rows follow, `row_bytes` apart.
+#[unsafe(naked)]
+pub unsafe extern "C" fn score_three(expanded: *const u32, keys: *const u32, row: *mut i16, scan: &ScanOfThree) {
+    naked_asm!(
+        "push {{r4-r11, lr}}",
+        "mov lr, r2",
+        "ldm r3, {{r8-r12}}",
+        // r7: where the chain is entered after the first four values, 68 bytes for each four.
+        "ldr r7, [r3, #20]",
+        "lsrs r7, r7, #2",
+        "subs r7, #1",
+        "movs r6, #68",
+        "adr.w r5, 4f",
+        "mls r7, r7, r6, r5",
+        "orr r7, #1",
+        "mov r2, r10",
+        // The frame: expanded, multiplier, slope, bias, bytes of a row, end, entry.
+        "push {{r7}}",
+        "push {{r0, r8-r12}}",
+        "2:",
+        "add r3, r2, r9",
+        "sub r4, r2, r9",
+        "sub r6, r4, r9",
+        "ldrd r11, r12, [r1], #16",
+        "ldmia.w r0!, {{r8-r10}}",
+        // The second key is nearer by one token, a later query further by one: four biases serve six sums.
+        "smlad r5, r12, r9, r2",
+        "smlad r7, r12, r10, r4",
+        "smlad r4, r11, r9, r4",
+        "smlad r6, r11, r10, r6",
+        "smlad r2, r11, r8, r2",
+        "smlad r3, r12, r8, r3",
+        "sxtb16 r11, r11",
+        "sxtb16 r12, r12",
+        "ldmia.w r0!, {{r8-r10}}",
+        two_rows!(),
+        "ldr pc, [sp, #24]",
+        ".p2align 2",
+        ".rept 7",
+        two_rows_of_three!(),
+        ".endr",
+        "4:",
+        "ldm sp, {{r0, r8-r12}}",
+        "smmulr r2, r2, r8",
+        "smmulr r3, r3, r8",
+        "smmulr r4, r4, r8",
+        "smmulr r5, r5, r8",
+        "smmulr r6, r6, r8",
+        "smmulr r7, r7, r8",
+        "ssat r2, #16, r2",
+        "ssat r3, #16, r3",
+        "ssat r4, #16, r4",
+        "ssat r5, #16, r5",
+        "ssat r6, #16, r6",
+        "ssat r7, #16, r7",
+        "pkhbt r2, r2, r3, lsl #16",
+        "pkhbt r4, r4, r5, lsl #16",
+        "pkhbt r6, r6, r7, lsl #16",
+        "str r4, [lr, r11]",
+        "str r6, [lr, r11, lsl #1]",
+        "str r2, [lr], #8",
+        "add r2, r10, r9, lsl #2",
+        "str r2, [sp, #12]",
+        "cmp lr, r12",
+        "bne 2b",
+        "add sp, #28",
         "pop {{r4-r11, pc}}",
     )
 }

@@ -16,12 +16,28 @@ macro_rules! look_up {
     ($index:ident, $scores:literal) => {
         concat!(
             $index!($scores),
-            "uxth lr, ", $scores, "\n",
-            "lsr ", $scores, ", ", $scores, ", #16\n",
+            "uxth lr, ",
+            $scores,
+            "\n",
+            "lsr ",
+            $scores,
+            ", ",
+            $scores,
+            ", #16\n",
             "ldrh lr, [r2, lr, lsl #1]\n",
-            "ldrh ", $scores, ", [r2, ", $scores, ", lsl #1]\n",
-            "pkhbt ", $scores, ", lr, ", $scores, ", lsl #16\n",
-            "smlad r12, ", $scores, ", r10, r12\n",
+            "ldrh ",
+            $scores,
+            ", [r2, ",
+            $scores,
+            ", lsl #1]\n",
+            "pkhbt ",
+            $scores,
+            ", lr, ",
+            $scores,
+            ", lsl #16\n",
+            "smlad r12, ",
+            $scores,
+            ", r10, r12\n",
         )
     };
 }
@@ -37,9 +53,8 @@ macro_rules! low {
 macro_rules! any {
     ($scores:literal) => {
         concat!(
-            "qsub16 ", $scores, ", r3, ", $scores, "\n",
-            "usat16 ", $scores, ", #10, ", $scores, "\n",
-            "ssub16 ", $scores, ", r11, ", $scores, "\n",
+            "qsub16 ", $scores, ", r3, ", $scores, "\n", "usat16 ", $scores, ", #10, ", $scores, "\n", "ssub16 ",
+            $scores, ", r11, ", $scores, "\n",
         )
     };
 }

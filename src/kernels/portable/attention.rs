@@ -42,6 +42,16 @@ pub fn scores(query: &[i8], _expanded: &mut [u32], keys: &[u32], first: usize, s
     }
 }
 
+/// Scores of three queries, each one token after the one before, for the keys in slots 0 …: one row for each query.
+///
+/// `scoring.distance` is that of slot 0 from the first query. Rows of the same length, a multiple of 4, that lie at equal
+/// distances in memory are computed fastest; keys after a query are scored like any other, and not to be used.
+pub fn scores_three(queries: [&[i8]; 3], expanded: &mut [u32], keys: &[u32], scoring: Scoring, rows: [&mut [i16]; 3]) {
+    for (later, (query, row)) in (0..).zip(queries.into_iter().zip(rows)) {
+        scores(query, expanded, keys, 0, Scoring { distance: scoring.distance + later, ..scoring }, row);
+    }
+}
+
 /// Scores become weights `32767 · e^(score − maximum)`, in place; returns their sum.
 ///
 /// At most 512 weights: the sum stays below 2²⁴.

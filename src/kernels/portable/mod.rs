@@ -6,7 +6,7 @@ mod elementwise;
 mod linear;
 mod norm;
 
-pub use attention::{mix, scores, soften, store_key, store_value};
+pub use attention::{mix, scores, scores_three, soften, store_key, store_value};
 pub use depthwise::depthwise;
 pub use elementwise::{activate, relu, rescale};
 pub use linear::{LAYOUT, linear, linear_add};
