@@ -1,5 +1,7 @@
 //! The parts of attention for one head of 16 values and 49 tokens: a whole causal pass, and single rows.
 
+use core::hint::black_box;
+
 use bytemuck::cast_slice_mut;
 use microformer::kernels::{Scoring, fast, portable};
 
@@ -49,7 +51,7 @@ type Job = (&'static str, usize, fn(&mut Room, &Way));
 const JOBS: [Job; 10] = [
     ("scores 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
         fill(room, way.store_key);
-        let queries: [Vector; TOKENS] = core::array::from_fn(|token| vector(1000 + token));
+        let queries: [Vector; TOKENS] = black_box(core::array::from_fn(|token| vector(1000 + token)));
         measured!(for (token, query) in queries.iter().enumerate() {
             let scoring = Scoring { distance: token as i32, ..SCORING };
             let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..token + 1];
@@ -70,13 +72,13 @@ const JOBS: [Job; 10] = [
     }),
     ("scores, a row of 49, head 16", TOKENS * HEAD_LEN, |room, way| {
         fill(room, way.store_key);
-        let query = vector(1000);
+        let query = black_box(vector(1000));
         let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..TOKENS];
         measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], 0, SCORING, row));
     }),
     ("scores, a row of 48, head 16", (TOKENS - 1) * HEAD_LEN, |room, way| {
         fill(room, way.store_key);
-        let query = vector(1000);
+        let query = black_box(vector(1000));
         let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..TOKENS - 1];
         measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], 0, SCORING, row));
     }),
@@ -87,10 +89,7 @@ const JOBS: [Job; 10] = [
     }),
     ("mix 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
         fill(room, way.store_value);
-        let mut row = Row([0; TOKENS + 1]);
-        for (index, weight) in row.0.iter_mut().enumerate() {
-            *weight = (scramble(index as u32) >> 17) as i16;
-        }
+        let row = black_box(Row::fill());
         let (results, _) = cast_slice_mut::<u32, i8>(&mut room.output).as_chunks_mut::<HEAD_LEN>();
         measured!(for (len, result) in (1..=TOKENS).zip(results) {
             (way.mix)(&row.0[..len], &room.input[..RING], 5000, result);
@@ -98,23 +97,20 @@ const JOBS: [Job; 10] = [
     }),
     ("mix, a row of 49, head 16", TOKENS * HEAD_LEN, |room, way| {
         fill(room, way.store_value);
-        let mut row = Row([0; TOKENS + 1]);
-        for (index, weight) in row.0.iter_mut().enumerate() {
-            *weight = (scramble(index as u32) >> 17) as i16;
-        }
+        let row = black_box(Row::fill());
         let result: &mut [i8] = &mut cast_slice_mut(&mut room.output)[..HEAD_LEN];
         measured!((way.mix)(&row.0[..TOKENS], &room.input[..RING], 5000, result));
     }),
     ("store a key, head 16", 0, |room, way| {
         fill(room, way.store_key);
         room.output.fill(0);
-        let key = vector(1000);
+        let key = black_box(vector(1000));
         measured!((way.store_key)(&mut room.input[..RING], 5, &key.0));
     }),
     ("store a value, head 16", 0, |room, way| {
         fill(room, way.store_value);
         room.output.fill(0);
-        let value = vector(1000);
+        let value = black_box(vector(1000));
         measured!((way.store_value)(&mut room.input[..RING], 5, &value.0));
     }),
 ];
@@ -141,6 +137,12 @@ static QUERIES: Queries = {
 /// Rows start on a word.
 #[repr(align(4))]
 struct Row([i16; TOKENS + 1]);
+
+impl Row {
+    fn fill() -> Self {
+        Self(core::array::from_fn(|index| (scramble(index as u32) >> 17) as i16))
+    }
+}
 
 /// Rows of the tokens `token`, `token + 1` and `token + 2`, of which the last token has only one.
 fn three_rows(room: &mut Room, way: &Way, token: usize, len: usize) {
