@@ -113,7 +113,8 @@ impl<const WINDOW: usize, const POINTS: usize, const CHANNELS: usize, const WORD
 }
 
 /// Tokens become samples, and the lag of the mean is taken back.
-fn heard(listener: &Listener, event: decide::Event) -> Heard {
+#[must_use]
+pub fn heard(listener: &Listener, event: decide::Event) -> Heard {
     let decide::Event { label, start, end, confidence } = event;
     let sample = |token: u64| (token + 1).saturating_sub(listener.lag()) * listener.samples_per_token() as u64;
     Heard { label, start: sample(start.saturating_sub(1)), end: sample(end), confidence }

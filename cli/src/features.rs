@@ -169,6 +169,35 @@ impl Work<'_> {
         Ok(frames)
     }
 
+    /// The samples of one clip, brought to the length.
+    pub fn samples(&self, collection: &Collection, index: usize) -> Result<Vec<i16>> {
+        let clip = &collection.clips[index];
+        let sound = audio::decode(collection.bytes(&clip.file)?, &clip.file)?;
+        let mut samples = self.cut(&sound, clip)?;
+        samples.resize(self.length(samples.len()), 0);
+        Ok(samples)
+    }
+
+    /// A clip out of its file, at the front end's sample rate.
+    fn cut(&self, sound: &Sound, clip: &Clip) -> Result<Vec<i16>> {
+        let (name, length) = (&clip.file, sound.samples.len());
+        let end = clip.samples.map_or(length, |samples| clip.start + samples);
+        let samples = sound
+            .samples
+            .get(clip.start..end)
+            .with_context(|| format!("{name} has {length} samples, but a clip is to span {}..{end}", clip.start))?;
+        let samples = Sound { rate: sound.rate, samples: samples.to_vec() };
+        audio::resample(samples, self.settings.sample_rate).with_context(|| name.clone())
+    }
+
+    fn length(&self, samples: usize) -> usize {
+        match self.length {
+            Length::Whole => samples,
+            Length::Exactly(length) => length,
+            Length::AtLeast(length) => samples.max(length),
+        }
+    }
+
     fn file(&self, collection: &Collection, group: &[usize], progress: &ProgressBar) -> Result<Vec<(usize, Vec<i16>)>> {
         let Some(&first) = group.first() else {
             return Ok(Vec::new());
@@ -178,13 +207,7 @@ impl Work<'_> {
         group
             .par_iter()
             .map(|&index| {
-                let clip = &collection.clips[index];
-                let end = clip.samples.map_or(sound.samples.len(), |samples| clip.start + samples);
-                let samples = sound.samples.get(clip.start..end).with_context(|| {
-                    format!("{name} has {} samples, but a clip is to span {}..{end}", sound.samples.len(), clip.start)
-                })?;
-                let samples = Sound { rate: sound.rate, samples: samples.to_vec() };
-                let samples = audio::resample(samples, self.settings.sample_rate).with_context(|| name.clone())?;
+                let samples = self.cut(&sound, &collection.clips[index])?;
                 let frames = self.clip(&samples).with_context(|| name.clone())?;
                 progress.inc(1);
                 Ok((index, frames))
@@ -194,11 +217,7 @@ impl Work<'_> {
 
     /// The frames of one clip, one after another.
     fn clip(&self, samples: &[i16]) -> Result<Vec<i16>> {
-        let length = match self.length {
-            Length::Whole => samples.len(),
-            Length::Exactly(length) => length,
-            Length::AtLeast(length) => samples.len().max(length),
-        };
+        let length = self.length(samples.len());
         let frames = self.settings.frames(length);
         ensure!(
             frames > 0,

@@ -7,6 +7,7 @@ mod evaluate;
 mod features;
 mod inspect;
 mod model;
+mod new;
 mod picture;
 mod run;
 
@@ -26,6 +27,7 @@ enum Command {
     Features(features::Arguments),
     Evaluate(evaluate::Arguments),
     Inspect(inspect::Arguments),
+    New(new::Arguments),
     Run(run::Arguments),
 }
 
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         Command::Features(arguments) => features::run(arguments),
         Command::Evaluate(arguments) => evaluate::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
+        Command::New(arguments) => new::run(arguments),
         Command::Run(arguments) => run::run(arguments),
     };
     match outcome {

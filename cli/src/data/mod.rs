@@ -5,7 +5,7 @@
 
 mod labels;
 mod npz;
-mod sound;
+pub mod sound;
 mod table;
 mod tensors;
 mod text;
@@ -74,7 +74,7 @@ folder of .csv (one sequence each), .safetensors (features (N, T, C), lengths, l
 them, or a CSV manifest (file or path, label).";
 
 /// What a file holds before it is matched to a model. A token is a frame of one value.
-struct Raw {
+pub struct Raw {
     inputs: Vec<Matrix>,
     names: Vec<String>,
     labels: Vec<Option<Label>>,

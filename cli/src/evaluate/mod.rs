@@ -2,11 +2,14 @@
 
 mod figures;
 mod print;
+mod qemu;
+mod stream;
 
 use crate::data::{self, Data, DataArguments, Input, Sequence};
-use crate::model::{Model, Ready, best};
+use crate::inspect::find_board;
+use crate::model::{Engine, Model, Ready, best};
 use crate::picture;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use figures::{Difference, Figures};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -27,6 +30,8 @@ model does not list count as `_unknown_` where it has that label. A text is judg
 Examples:
   microformer evaluate quantized.safetensors test.npz --float float.safetensors --confusion confusion.svg
   microformer evaluate quantized.safetensors clips.csv --root clips.tar --json
+  microformer evaluate quantized.safetensors test.npz --qemu 20
+  microformer evaluate quantized.safetensors val.csv --stream --noise noise/ --snr 20 --curve curve.svg
   microformer evaluate float.safetensors test.csv", data::KINDS))]
 pub struct Arguments {
     /// A quantised model file, or a float one
@@ -36,6 +41,12 @@ pub struct Arguments {
     /// The float model that it was quantised from, to be compared
     #[arg(long, value_name = "MODEL")]
     float: Option<PathBuf>,
+    /// Run so many of the sequences on an emulated chip too, in a firmware that is built for it
+    #[arg(long, value_name = "N")]
+    qemu: Option<usize>,
+    /// The board to emulate, as `microformer inspect` lists them
+    #[arg(long, default_value = "mps2-an386", requires = "qemu")]
+    board: String,
     /// Draw the confusion matrix
     #[arg(long, value_name = "PICTURE.svg")]
     confusion: Option<PathBuf>,
@@ -44,6 +55,8 @@ pub struct Arguments {
     json: bool,
     #[command(flatten)]
     options: DataArguments,
+    #[command(flatten)]
+    streaming: stream::StreamArguments,
 }
 
 /// Everything that was found out.
@@ -61,11 +74,26 @@ pub struct Report {
     integer: Option<Figures>,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<Difference>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    qemu: Option<OnChip>,
     /// Seconds that the models took, data not included.
     seconds: f64,
 }
 
+/// What an emulated chip found.
+#[derive(Serialize)]
+struct OnChip {
+    board: &'static str,
+    figures: Figures,
+    /// Sequences whose last scores equal those of this machine, bit for bit.
+    identical: usize,
+    sequences: usize,
+}
+
 pub fn run(arguments: &Arguments) -> Result<()> {
+    if arguments.streaming.stream {
+        return stream::run(arguments);
+    }
     if let Some(path) = &arguments.confusion {
         picture::check_name(path)?;
     }
@@ -92,6 +120,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         float: float.is_some().then(|| judge(|answer| answer.float.as_ref())),
         integer: integer.is_some().then(|| judge(|answer| answer.integer.as_ref())),
         difference: difference(&task, &data, &answers),
+        qemu: match arguments.qemu {
+            Some(wanted) => Some(on_chip(arguments, wanted, &data, &config, &answers)?),
+            None => None,
+        },
         seconds,
     };
     if let Some(path) = &arguments.confusion {
@@ -104,6 +136,43 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         print::report(&report);
     }
     Ok(())
+}
+
+/// Some sequences in QEMU, judged like the others.
+fn on_chip(arguments: &Arguments, wanted: usize, data: &Data, config: &Config, answers: &[Answer]) -> Result<OnChip> {
+    let Model::Quantized(quantized) = Model::read(&arguments.model)? else {
+        bail!("{} is a float model; --qemu runs quantised ones", arguments.model.display());
+    };
+    let board = find_board(&arguments.board)?;
+    let request = qemu::Request {
+        model: &arguments.model,
+        quantized: &quantized,
+        board,
+        path: &arguments.data,
+        options: &arguments.options,
+    };
+    let engine = Engine::new(&quantized, &arguments.model)?;
+    let chosen = qemu::choose(wanted, data.sequences.len());
+    ensure!(!chosen.is_empty(), "--qemu 0 runs nothing; choose at least 1");
+    let scores = qemu::scores(&request, data, &chosen, &engine)?;
+    let unit = f64::from(engine.assembled.model.score_fraction_bits).exp2();
+    let mut identical = 0;
+    let mut outcomes = Vec::new();
+    for (&index, scores) in chosen.iter().zip(&scores) {
+        let last = Matrix {
+            rows: 1,
+            columns: scores.len(),
+            values: scores.iter().map(|&score| f64::from(score) / unit).collect(),
+        };
+        let here = answers[index].integer.as_ref().context("the integer model ran here too")?;
+        identical += usize::from(here.row(here.rows - 1) == last.values);
+        // Of a text only the last scores are known, and nothing comes after them.
+        if data.sequences[index].label.is_some() {
+            outcomes.extend(Task::Classify.outcomes(&data.sequences[index], &last));
+        }
+    }
+    let figures = Figures::of(outcomes.into_iter(), &config.labels);
+    Ok(OnChip { board: board.name, figures, identical, sequences: chosen.len() })
 }
 
 /// The float model and the integer one, of which at least one is given.
@@ -158,7 +227,7 @@ impl Task {
             return Ok(Self::Continue);
         }
         let missing = data.sequences.iter().find(|sequence| sequence.label.is_none());
-        anyhow::bail!(
+        bail!(
             "{}: {} has no label; add y (npz), labels (safetensors), or a column label (CSV)",
             path.display(),
             missing.map_or("a sequence", |sequence| &sequence.name)

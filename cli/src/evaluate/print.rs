@@ -37,6 +37,17 @@ pub fn report(report: &Report) {
             100.0 * difference.disagreements as f64 / difference.decisions.max(1) as f64
         );
     }
+    if let Some(chip) = &report.qemu {
+        println!(
+            "QEMU     accuracy {:.2} % ({} of {}) on {}; {} of {} with the same scores as here, bit for bit",
+            100.0 * chip.figures.accuracy,
+            chip.figures.correct,
+            chip.figures.total,
+            chip.board,
+            chip.identical,
+            chip.sequences
+        );
+    }
     println!("{:.2} s", report.seconds);
     if let Some(figures) = report.integer.as_ref().or(report.float.as_ref())
         && report.labels.len() <= SHOWN

@@ -1,6 +1,6 @@
 //! The boards of boards/NAME.x: how much memory each has, and what its processor can do.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 /// A board that firmware can be built for.
 pub struct Board {
@@ -8,7 +8,11 @@ pub struct Board {
     pub chip: Chip,
     /// At which it usually runs.
     pub megahertz: u32,
-    memory: &'static str,
+    /// QEMU's name of the machine that emulates it.
+    pub machine: Option<&'static str>,
+    /// probe-rs's name of its chip.
+    pub probe: Option<&'static str>,
+    regions: &'static str,
 }
 
 /// What the kernels are compiled for.
@@ -16,8 +20,15 @@ pub struct Board {
 pub enum Chip {
     M0,
     M3,
-    /// Cortex-M4 and M33: with the DSP extension.
-    Dsp,
+    M4,
+    M33,
+}
+
+impl Chip {
+    /// Whether it has the DSP extension.
+    pub const fn has_dsp(self) -> bool {
+        matches!(self, Self::M4 | Self::M33)
+    }
 }
 
 /// Bytes of each kind.
@@ -30,37 +41,73 @@ pub struct Regions {
 }
 
 macro_rules! board {
-    ($name:literal, $chip:expr, $megahertz:literal) => {
+    ($name:literal, $chip:expr, $megahertz:literal, $machine:expr, $probe:expr) => {
         Board {
             name: $name,
             chip: $chip,
             megahertz: $megahertz,
-            memory: include_str!(concat!("../../../boards/", $name, ".x")),
+            machine: $machine,
+            probe: $probe,
+            regions: include_str!(concat!("../../../boards/", $name, ".x")),
         }
     };
 }
 
 /// Boards that exist first, emulated ones last.
-pub const BOARDS: [Board; 9] = [
-    board!("microbit", Chip::M0, 16),
-    board!("microbit-v2", Chip::Dsp, 64),
-    board!("nrf52840", Chip::Dsp, 64),
-    board!("stm32f411", Chip::Dsp, 100),
-    board!("netduinoplus2", Chip::Dsp, 168),
-    board!("lm3s6965evb", Chip::M3, 50),
-    board!("mps2-an385", Chip::M3, 25),
-    board!("mps2-an386", Chip::Dsp, 25),
-    board!("mps2-an505", Chip::Dsp, 20),
+pub static BOARDS: [Board; 9] = [
+    board!("microbit", Chip::M0, 16, Some("microbit"), Some("nRF51822_xxAA")),
+    board!("microbit-v2", Chip::M4, 64, None, Some("nRF52833_xxAA")),
+    board!("nrf52840", Chip::M4, 64, None, Some("nRF52840_xxAA")),
+    board!("stm32f411", Chip::M4, 100, None, Some("STM32F411RETx")),
+    board!("netduinoplus2", Chip::M4, 168, Some("netduinoplus2"), Some("STM32F405RGTx")),
+    board!("lm3s6965evb", Chip::M3, 50, Some("lm3s6965evb"), Some("LM3S6965")),
+    board!("mps2-an385", Chip::M3, 25, Some("mps2-an385"), None),
+    board!("mps2-an386", Chip::M4, 25, Some("mps2-an386"), None),
+    board!("mps2-an505", Chip::M33, 20, Some("mps2-an505"), None),
 ];
 
 impl Board {
+    /// The compiler's name of the chip.
+    pub const fn target(&self) -> &'static str {
+        match self.chip {
+            Chip::M0 => "thumbv6m-none-eabi",
+            Chip::M3 => "thumbv7m-none-eabi",
+            Chip::M4 => "thumbv7em-none-eabihf",
+            Chip::M33 => "thumbv8m.main-none-eabihf",
+        }
+    }
+
+    /// The command before the image that runs it: in QEMU where that knows the board, else on the board itself.
+    pub fn runner(&self) -> String {
+        match (self.machine, self.probe) {
+            (Some(machine), _) => format!(
+                "qemu-system-arm -machine {machine} -nographic -monitor none -serial none -semihosting-config \
+                 enable=on,target=native -kernel"
+            ),
+            (None, probe) => format!("probe-rs run --chip {}", probe.unwrap_or("CHIP")),
+        }
+    }
+
+    /// The linker's memory.x, in one piece.
+    pub fn memory(&self) -> String {
+        self.regions.replace("INCLUDE stack.x", include_str!("../../../boards/stack.x").trim_end())
+    }
+
     pub fn regions(&self) -> Result<Regions> {
         let length = |name: &str| {
-            let line = self.memory.lines().find(|line| line.trim_start().starts_with(name));
+            let line = self.regions.lines().find(|line| line.trim_start().starts_with(name));
             let text = line.and_then(|line| line.split("LENGTH =").nth(1));
             text.and_then(bytes).with_context(|| format!("boards/{}.x has no region {name} with a LENGTH", self.name))
         };
         Ok(Regions { flash: length("FLASH")?, stack: length("STACK")?, ram: length("RAM")? })
+    }
+}
+
+/// The board of a name.
+pub fn find(name: &str) -> Result<&'static Board> {
+    match BOARDS.iter().find(|board| board.name == name) {
+        Some(board) => Ok(board),
+        None => bail!("no board {name}; choose one of {}", BOARDS.each_ref().map(|board| board.name).join(", ")),
     }
 }
 

@@ -12,7 +12,7 @@ pub type Prices = Units;
 
 pub const fn prices(chip: Chip) -> &'static Prices {
     match chip {
-        Chip::Dsp => &DSP,
+        Chip::M4 | Chip::M33 => &DSP,
         Chip::M3 => &M3,
         Chip::M0 => &M0,
     }

@@ -6,8 +6,9 @@ mod print;
 mod work;
 
 use crate::model::Model;
-use anyhow::{Context, Result, anyhow};
-use boards::{BOARDS, Board, Chip};
+use anyhow::{Context, Result, anyhow, ensure};
+use boards::BOARDS;
+pub use boards::{Board, find as find_board};
 use clap::Args;
 use microformer_bake::{Assembled, Config, FloatModel, Matrix, Quantized, config::Input};
 use microformer_packed::{Layout, Memory};
@@ -95,7 +96,7 @@ fn report(arguments: &Arguments) -> Result<Report> {
     let config = plain.config.clone();
     let boards = BOARDS
         .iter()
-        .map(|board| on_board(board, if board.chip == Chip::Dsp { &paired } else { &plain }, &layers))
+        .map(|board| on_board(board, if board.chip.has_dsp() { &paired } else { &plain }, &layers))
         .collect::<Result<_>>()?;
     Ok(Report {
         file,
@@ -131,6 +132,26 @@ fn on_board(board: &Board, assembled: &Assembled, layers: &[LayerWork]) -> Resul
         instructions_per_token: instructions.round() as u64,
         fits: statics <= regions.ram && stack_bytes <= regions.stack && flash_bytes <= regions.flash,
     })
+}
+
+/// An error that says what is missing, where a model does not fit a board.
+pub fn check_fit(model: &Quantized, board: &Board) -> Result<()> {
+    let cost = cost_of(model, board)?;
+    ensure!(cost.fits, "{}", print::shortage(&cost));
+    Ok(())
+}
+
+/// Bytes of flash that a model leaves for data, with some to spare.
+pub fn flash_left(model: &Quantized, board: &Board) -> Result<usize> {
+    check_fit(model, board)?;
+    let cost = cost_of(model, board)?;
+    Ok((cost.flash_available - cost.flash_bytes) / 4 * 3)
+}
+
+fn cost_of(model: &Quantized, board: &Board) -> Result<OnBoard> {
+    let layout = if board.chip.has_dsp() { Layout::Paired } else { Layout::Plain };
+    let assembled = model.assemble(layout).map_err(|error| anyhow!(error))?;
+    on_board(board, &assembled, &work::layers(assembled.model))
 }
 
 /// Static RAM, stack and flash of the front end: window and noise estimates; spectrum; code and tables.

@@ -23,7 +23,7 @@ pub fn report(report: &Report) {
 
     println!("\n{:24} {:>12} {:>12} {:>16}", "layer", "MACs", "flash bytes", "instructions M4");
     for layer in &report.layers {
-        let instructions = cost::instructions(&layer.units, Chip::Dsp).round() as usize;
+        let instructions = cost::instructions(&layer.units, Chip::M4).round() as usize;
         println!(
             "{:24} {:>12} {:>12} {:>16}",
             layer.name,
@@ -59,19 +59,24 @@ fn milliseconds(board: &OnBoard) -> f64 {
 }
 
 fn verdict(board: &OnBoard) -> String {
-    if board.fits {
-        return "yes".to_owned();
-    }
+    if board.fits { "yes".to_owned() } else { format!("no: {}", shortage(board)) }
+}
+
+/// What a board has too little of.
+pub fn shortage(board: &OnBoard) -> String {
+    let need = |what: &str, needed: usize, available: usize| {
+        format!("needs {} bytes of {what}, has {}", grouped(needed), grouped(available))
+    };
     let mut reasons = Vec::new();
     if board.flash_bytes > board.flash_available {
-        reasons.push(format!("{} bytes of flash too few", grouped(board.flash_bytes - board.flash_available)));
+        reasons.push(need("flash", board.flash_bytes, board.flash_available));
     }
     if board.ram_bytes > board.ram_available {
-        reasons.push(format!("{} bytes of RAM too few", grouped(board.ram_bytes - board.ram_available)));
+        reasons.push(need("RAM", board.ram_bytes, board.ram_available));
     } else if reasons.is_empty() {
-        reasons.push("stack and statics do not share RAM so".to_owned());
+        reasons.push("its memory.x leaves too little of the RAM for stack or statics".to_owned());
     }
-    format!("no: {}", reasons.join(", "))
+    reasons.join(", ")
 }
 
 fn input(config: &Config) -> String {

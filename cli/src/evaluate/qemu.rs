@@ -1,0 +1,206 @@
+//! Some of the sequences on an emulated chip: a firmware with model and sequences baked in, built, run, and read.
+//!
+//! A model that listens gets samples, so that its front end runs on the chip too. What comes back are the scores after
+//! the last token, which must equal those of this machine to the bit.
+
+use crate::data::{Data, DataArguments, Input, sound};
+use crate::inspect::{self, Board};
+use crate::model::Engine;
+use crate::new::{Firmware, Source};
+use anyhow::{Context, Result, bail, ensure};
+use indicatif::{ProgressBar, ProgressStyle};
+use microformer_bake::{Config, Quantized};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Longest silence of a firmware that still works.
+const SILENCE: Duration = Duration::from_secs(300);
+
+/// Where the firmware lies, below the target folder.
+const CRATE: &str = "microformer-evaluate";
+
+/// What to run, and where.
+pub struct Request<'a> {
+    pub model: &'a Path,
+    pub quantized: &'a Quantized,
+    pub board: &'static Board,
+    /// The data as given, for their samples.
+    pub path: &'a Path,
+    pub options: &'a DataArguments,
+}
+
+/// So many sequences, spread over all of them.
+pub fn choose(wanted: usize, count: usize) -> Vec<usize> {
+    let wanted = wanted.min(count);
+    (0..wanted).map(|index| index * count / wanted).collect()
+}
+
+/// The scores after the last token of each chosen sequence.
+pub fn scores(request: &Request, data: &Data, chosen: &[usize], engine: &Engine) -> Result<Vec<Vec<i16>>> {
+    let config = &request.quantized.config;
+    ensure!(request.board.machine.is_some(), "QEMU has no machine for the board {}", request.board.name);
+    let sequences = payloads(request, data, chosen, engine)?;
+    let room = inspect::flash_left(request.quantized, request.board)?;
+    let source = Source::around(&[Path::new("."), Path::new(env!("CARGO_MANIFEST_DIR"))])?;
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} sequences in QEMU").expect("a valid template");
+    let progress = ProgressBar::new(chosen.len() as u64).with_style(style);
+    progress.tick();
+    let mut scores = Vec::with_capacity(chosen.len());
+    let mut rest = &sequences[..];
+    while !rest.is_empty() {
+        let (batch, taken) = pack(rest, room).with_context(|| {
+            format!("sequence {} is too long for the flash of {}", chosen[scores.len()], request.board.name)
+        })?;
+        rest = &rest[taken..];
+        let image = build(request, config, &source, &batch)?;
+        run(request.board, &image, taken, |line| {
+            scores.push(line);
+            progress.inc(1);
+        })?;
+    }
+    progress.finish_and_clear();
+    Ok(scores)
+}
+
+/// Every chosen sequence as the firmware reads it.
+fn payloads(request: &Request, data: &Data, chosen: &[usize], engine: &Engine) -> Result<Vec<Vec<u8>>> {
+    if listens(request)? {
+        let clips = sound::samples(request.path, &request.quantized.config, request.options, chosen)?;
+        return Ok(clips
+            .iter()
+            .map(|(clip, _)| clip.iter().flat_map(|sample| sample.to_le_bytes()).collect())
+            .collect());
+    }
+    let bytes = |&index: &usize| match &data.sequences[index].input {
+        Input::Tokens(tokens) => tokens.iter().flat_map(|&token| (token as u16).to_le_bytes()).collect(),
+        input @ Input::Features { .. } => engine.codes(input).iter().map(|&code| code as u8).collect(),
+    };
+    Ok(chosen.iter().map(bytes).collect())
+}
+
+fn listens(request: &Request) -> Result<bool> {
+    Ok(request.quantized.config.signal.is_some() && sound::is_sound(request.path)?)
+}
+
+/// As many sequences as fit, each after its length.
+fn pack(sequences: &[Vec<u8>], room: usize) -> Option<(Vec<u8>, usize)> {
+    let mut batch = Vec::new();
+    let mut taken = 0;
+    for sequence in sequences {
+        if batch.len() + 4 + sequence.len() > room {
+            break;
+        }
+        batch.extend((sequence.len() as u32).to_le_bytes());
+        batch.extend(sequence);
+        taken += 1;
+    }
+    (taken > 0).then_some((batch, taken))
+}
+
+/// The main.rs that suits the data.
+fn main(request: &Request) -> Result<String> {
+    if listens(request)? {
+        return Ok(include_str!("../../templates/evaluate-sound.rs.txt").to_owned());
+    }
+    let steps = match request.quantized.config.input {
+        microformer_bake::config::Input::Tokens(_) => include_str!("../../templates/evaluate-tokens.rs.txt"),
+        microformer_bake::config::Input::Features(_) => include_str!("../../templates/evaluate-features.rs.txt"),
+    };
+    Ok(include_str!("../../templates/evaluate.rs.txt").replace("{{steps}}", steps.trim()))
+}
+
+fn build(request: &Request, config: &Config, source: &Source, sequences: &[u8]) -> Result<PathBuf> {
+    let target = match source {
+        Source::Repository(root) => root.join("target"),
+        Source::Registry => std::env::temp_dir().join("microformer"),
+    };
+    let folder = target.join(CRATE);
+    let main = main(request)?;
+    let firmware = Firmware {
+        name: CRATE,
+        model: request.model,
+        config,
+        board: request.board,
+        source,
+        main: &main,
+        example: sequences,
+    };
+    firmware.write_files(&folder)?;
+    let output = Command::new("cargo")
+        .args(["build", "--release", "--quiet"])
+        .current_dir(&folder)
+        .env("CARGO_TARGET_DIR", &target)
+        .env_remove("CARGO_BUILD_TARGET")
+        .output()
+        .context("cargo cannot be started; --qemu builds a firmware")?;
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr);
+        let line = words.lines().find(|line| line.starts_with("error")).unwrap_or("cargo build failed");
+        bail!("the firmware for QEMU does not build: {line} (see `cargo build --release` in {})", folder.display());
+    }
+    Ok(target.join(request.board.target()).join("release").join(CRATE))
+}
+
+/// Runs the image and reads its lines of scores.
+fn run(board: &Board, image: &Path, expected: usize, mut each: impl FnMut(Vec<i16>)) -> Result<()> {
+    let runner = board.runner();
+    let mut words = runner.split(' ');
+    let program = words.next().context("a runner has a name")?;
+    let mut child = Command::new(program)
+        .args(words)
+        .arg(image)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .with_context(|| format!("{program} cannot be started; install QEMU for Arm"))?;
+    let lines = BufReader::new(child.stdout.take().context("the output of QEMU is a pipe")?).lines();
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    let mut count = 0;
+    loop {
+        match receiver.recv_timeout(SILENCE) {
+            Ok(line) if line.starts_with("error") => return stop(&mut child, &line),
+            Ok(line) => {
+                if let Some(scores) = line.strip_prefix("scores ") {
+                    each(scores.split(' ').map(str::parse).collect::<Result<_, _>>().context("QEMU printed nonsense")?);
+                    count += 1;
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => return stop(&mut child, "no word from it for too long"),
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    let status = child.wait().context("QEMU cannot be waited for")?;
+    ensure!(status.success() && count == expected, "QEMU ended after {count} of {expected} sequences ({status})");
+    Ok(())
+}
+
+fn stop(child: &mut Child, reason: &str) -> Result<()> {
+    // That it may already be gone is no error.
+    let _ = child.kill();
+    let _ = child.wait();
+    bail!("the firmware in QEMU failed: {reason}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chosen_sequences_are_spread() {
+        assert_eq!(choose(3, 9), [0, 3, 6]);
+        assert_eq!(choose(9, 3), [0, 1, 2]);
+        assert!(choose(0, 3).is_empty());
+    }
+
+    #[test]
+    fn sequences_are_packed_until_flash_is_full() {
+        let sequences = [vec![1, 2], vec![3], vec![4; 100]];
+        assert_eq!(pack(&sequences, 20), Some((vec![2, 0, 0, 0, 1, 2, 1, 0, 0, 0, 3], 2)));
+        assert_eq!(pack(&sequences[2..], 20), None);
+    }
+}

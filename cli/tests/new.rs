@@ -1,0 +1,62 @@
+//! `microformer new`: generated firmware builds and runs in QEMU as it is, for every kind of model.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+use support::{SENSOR, SOUND, TEXT, failure, folder, success, write_model};
+
+/// Builds and runs a generated crate; all of them share one target folder.
+fn run(crate_folder: &Path) -> String {
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "--release", "--quiet"])
+        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("firmware"))
+        .env_remove("CARGO_BUILD_TARGET")
+        .current_dir(crate_folder)
+        .output()
+        .expect("cargo can be started");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{stdout}{stderr}");
+    stdout.into_owned() + &stderr
+}
+
+fn generate(test: &str, model: &str, more: &[&str]) -> String {
+    let folder = folder(test);
+    write_model(model, &folder.join("q.safetensors"));
+    let repository = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    success(&folder, &[&["new", "mine", "--model", "q.safetensors", "--path", repository], more].concat());
+    run(&folder.join("mine"))
+}
+
+#[test]
+fn firmware_of_a_sensor_model_runs() {
+    let log = generate("new-sensor", SENSOR, &[]);
+    assert!(log.contains("sensor: ") && log.contains("token 63: "), "{log}");
+}
+
+#[test]
+fn firmware_of_a_token_model_runs() {
+    let log = generate("new-text", TEXT, &["--board", "lm3s6965evb"]);
+    assert!(log.contains("text: "), "{log}");
+}
+
+#[test]
+fn firmware_of_a_sound_model_runs() {
+    let log = generate("new-sound", SOUND, &[]);
+    assert!(log.contains("at the end: "), "{log}");
+}
+
+#[test]
+fn what_cannot_work_is_refused_and_leaves_nothing() {
+    let folder = folder("new-refused");
+    write_model(SENSOR, &folder.join("q.safetensors"));
+    let refuse = |arguments: &[&str]| failure(&folder, &[&["new"], arguments].concat());
+    assert!(refuse(&["1x", "--model", "q.safetensors"]).contains("cannot name a crate"));
+    assert!(refuse(&["mine", "--model", "q.safetensors", "--board", "toaster"]).contains("no board toaster"));
+    assert!(refuse(&["mine", "--model", "absent.safetensors"]).contains("absent.safetensors"));
+    let wide = SENSOR.replace("\"width\":16", "\"width\":64").replace("\"window\":8", "\"window\":512");
+    write_model(&wide, &folder.join("wide.safetensors"));
+    let words = refuse(&["mine", "--model", "wide.safetensors", "--board", "microbit"]);
+    assert!(words.contains("wide.safetensors cannot run on microbit: needs") && words.contains("RAM"), "{words}");
+    assert!(!folder.join("mine").exists() && !folder.join("mine.unfinished").exists());
+}
