@@ -3,6 +3,9 @@
 use super::Outcome;
 use serde::Serialize;
 
+/// Labels beyond which no confusion matrix is kept.
+const MAX_CONFUSION: usize = 1024;
+
 /// What is known about one model on one data set.
 #[derive(Debug, Serialize)]
 pub struct Figures {
@@ -12,7 +15,7 @@ pub struct Figures {
     /// Mean of −ln(probability of the right label).
     pub loss: f64,
     pub classes: Vec<Class>,
-    /// `confusion[expected][found]`.
+    /// `confusion[expected][found]`; empty where there are too many labels for it.
     pub confusion: Vec<Vec<usize>>,
 }
 
@@ -26,31 +29,29 @@ pub struct Class {
 }
 
 impl Figures {
-    pub fn of(outcomes: impl Iterator<Item = Outcome>, labels: &[String]) -> Self {
+    pub fn of<'o>(outcomes: impl Iterator<Item = &'o Outcome>, labels: &[String]) -> Self {
         let count = labels.len();
-        let mut confusion = vec![vec![0; count]; count];
-        let (mut total, mut loss) = (0, 0.0);
+        let shown = if count <= MAX_CONFUSION { count } else { 0 };
+        let mut confusion = vec![vec![0; shown]; shown];
+        let (mut expected, mut found, mut hits) = (vec![0; count], vec![0; count], vec![0; count]);
+        let mut loss = 0.0;
         for outcome in outcomes {
-            confusion[outcome.expected][outcome.found] += 1;
-            total += 1;
+            expected[outcome.expected] += 1;
+            found[outcome.found] += 1;
+            hits[outcome.found] += usize::from(outcome.expected == outcome.found);
+            if let Some(row) = confusion.get_mut(outcome.expected) {
+                row[outcome.found] += 1;
+            }
             loss += outcome.loss;
         }
-        let correct = (0..count).map(|label| confusion[label][label]).sum();
-        let classes = labels
-            .iter()
-            .enumerate()
-            .map(|(label, name)| {
-                let expected: usize = confusion[label].iter().sum();
-                let found: usize = confusion.iter().map(|row| row[label]).sum();
-                let hits = confusion[label][label];
-                Class {
-                    label: name.clone(),
-                    total: expected,
-                    precision: ratio(hits, found),
-                    recall: ratio(hits, expected),
-                }
-            })
-            .collect();
+        let (correct, total): (usize, usize) = (hits.iter().sum(), expected.iter().sum());
+        let class = |(label, name): (usize, &String)| Class {
+            label: name.clone(),
+            total: expected[label],
+            precision: ratio(hits[label], found[label]),
+            recall: ratio(hits[label], expected[label]),
+        };
+        let classes = labels.iter().enumerate().map(class).collect();
         Self {
             correct,
             total,
@@ -89,6 +90,15 @@ impl Difference {
         self.disagreements += usize::from(!same);
     }
 
+    /// Both together.
+    pub fn add(mut self, other: &Self) -> Self {
+        self.disagreements += other.disagreements;
+        self.decisions += other.decisions;
+        self.signal += other.signal;
+        self.noise += other.noise;
+        self
+    }
+
     pub fn finish(mut self) -> Self {
         self.score_sqnr_db = (self.noise > 0.0).then(|| 10.0 * (self.signal / self.noise).log10());
         self
@@ -107,8 +117,8 @@ mod tests {
     fn precision_and_recall_by_hand() {
         let labels = ["a", "b", "c"].map(String::from);
         let outcomes = [(0, 0), (0, 1), (1, 1), (1, 1)];
-        let outcomes = outcomes.iter().map(|&(expected, found)| Outcome { expected, found, loss: 1.0 });
-        let figures = Figures::of(outcomes, &labels);
+        let outcomes = outcomes.map(|(expected, found)| Outcome { expected, found, loss: 1.0 });
+        let figures = Figures::of(outcomes.iter(), &labels);
         assert_eq!((figures.correct, figures.total, figures.accuracy), (3, 4, 0.75));
         assert_eq!(figures.confusion, [[1, 1, 0], [0, 2, 0], [0, 0, 0]]);
         assert_eq!((figures.classes[0].precision, figures.classes[0].recall), (Some(1.0), Some(0.5)));

@@ -101,25 +101,19 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let data = data::load(&arguments.data, &config, &arguments.options)?;
     let task = Task::of(&data, &config, &arguments.data)?;
     let begun = Instant::now();
-    let answers = answer(&data, float.as_ref(), integer.as_ref())?;
+    let answers = answer(&task, &data, float.as_ref(), integer.as_ref())?;
     let seconds = begun.elapsed().as_secs_f64();
-    let judge = |part: fn(&Answer) -> Option<&Matrix>| {
-        let outcomes = data
-            .sequences
-            .iter()
-            .zip(&answers)
-            .filter_map(|(sequence, answer)| part(answer).map(|scores| task.outcomes(sequence, scores)));
-        Figures::of(outcomes.flatten(), &config.labels)
-    };
+    let judge = |part: fn(&Answer) -> &Vec<Outcome>| Figures::of(answers.iter().flat_map(part), &config.labels);
     let report = Report {
         model: arguments.model.display().to_string(),
         data: arguments.data.display().to_string(),
         labels: config.labels.clone(),
         sequences: data.sequences.len(),
         unit: task.unit(),
-        float: float.is_some().then(|| judge(|answer| answer.float.as_ref())),
-        integer: integer.is_some().then(|| judge(|answer| answer.integer.as_ref())),
-        difference: difference(&task, &data, &answers),
+        float: float.is_some().then(|| judge(|answer| &answer.float)),
+        integer: integer.is_some().then(|| judge(|answer| &answer.integer)),
+        difference: (float.is_some() && integer.is_some())
+            .then(|| answers.iter().fold(Difference::default(), |sum, answer| sum.add(&answer.difference)).finish()),
         qemu: match arguments.qemu {
             Some(wanted) => Some(on_chip(arguments, wanted, &data, &config, &answers)?),
             None => None,
@@ -164,14 +158,13 @@ fn on_chip(arguments: &Arguments, wanted: usize, data: &Data, config: &Config, a
             columns: scores.len(),
             values: scores.iter().map(|&score| f64::from(score) / unit).collect(),
         };
-        let here = answers[index].integer.as_ref().context("the integer model ran here too")?;
-        identical += usize::from(here.row(here.rows - 1) == last.values);
+        identical += usize::from(answers[index].last == last.values);
         // Of a text only the last scores are known, and nothing comes after them.
         if data.sequences[index].label.is_some() {
             outcomes.extend(Task::Classify.outcomes(&data.sequences[index], &last));
         }
     }
-    let figures = Figures::of(outcomes.into_iter(), &config.labels);
+    let figures = Figures::of(outcomes.iter(), &config.labels);
     Ok(OnChip { board: board.name, figures, identical, sequences: chosen.len() })
 }
 
@@ -261,14 +254,17 @@ impl Task {
     }
 }
 
-/// The scores of one sequence after each token.
+/// What is kept of one sequence; its scores are many.
 struct Answer {
-    float: Option<Matrix>,
-    integer: Option<Matrix>,
+    float: Vec<Outcome>,
+    integer: Vec<Outcome>,
+    /// The integer scores after the last token.
+    last: Vec<f64>,
+    difference: Difference,
 }
 
 /// All sequences through the models, on all cores.
-fn answer(data: &Data, float: Option<&Ready>, integer: Option<&Ready>) -> Result<Vec<Answer>> {
+fn answer(task: &Task, data: &Data, float: Option<&Ready>, integer: Option<&Ready>) -> Result<Vec<Answer>> {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} sequences, {eta} left").expect("a valid template");
     let progress = ProgressBar::new(data.sequences.len() as u64).with_style(style);
     let answers = data
@@ -276,24 +272,31 @@ fn answer(data: &Data, float: Option<&Ready>, integer: Option<&Ready>) -> Result
         .par_iter()
         .map(|sequence| {
             let scores = |model: &Ready| model.scores(&sequence.input).with_context(|| sequence.name.clone());
-            let answer = Answer { float: float.map(scores).transpose()?, integer: integer.map(scores).transpose()? };
+            let (float, integer) = (float.map(scores).transpose()?, integer.map(scores).transpose()?);
             progress.inc(1);
-            Ok(answer)
+            let outcomes =
+                |scores: Option<&Matrix>| scores.map_or(Vec::new(), |scores| task.outcomes(sequence, scores));
+            Ok(Answer {
+                float: outcomes(float.as_ref()),
+                integer: outcomes(integer.as_ref()),
+                last: integer.as_ref().map_or(Vec::new(), |scores| scores.row(scores.rows - 1).to_vec()),
+                difference: match (&float, &integer) {
+                    (Some(float), Some(integer)) => difference(task, sequence, float, integer),
+                    _ => Difference::default(),
+                },
+            })
         })
         .collect();
     progress.finish_and_clear();
     answers
 }
 
-/// How far the integer model is from the float one, where both ran.
-fn difference(task: &Task, data: &Data, answers: &[Answer]) -> Option<Difference> {
+/// How far the integer model is from the float one on one sequence.
+fn difference(task: &Task, sequence: &Sequence, float: &Matrix, integer: &Matrix) -> Difference {
     let mut difference = Difference::default();
-    for (sequence, answer) in data.sequences.iter().zip(answers) {
-        let (float, integer) = (answer.float.as_ref()?, answer.integer.as_ref()?);
-        difference.add_scores(&float.values, &integer.values);
-        for ((_, float), (_, integer)) in task.pairs(sequence, float).into_iter().zip(task.pairs(sequence, integer)) {
-            difference.add_decision(best(float) == best(integer));
-        }
+    difference.add_scores(&float.values, &integer.values);
+    for ((_, float), (_, integer)) in task.pairs(sequence, float).into_iter().zip(task.pairs(sequence, integer)) {
+        difference.add_decision(best(float) == best(integer));
     }
-    Some(difference.finish())
+    difference
 }

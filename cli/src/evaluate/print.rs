@@ -79,7 +79,7 @@ fn confusion(figures: &Figures, labels: &[String]) {
 
 /// Each row shaded by its share of what was labelled so.
 pub fn confusion_picture(figures: &Figures, labels: &[String]) -> Picture {
-    let count = labels.len();
+    let count = figures.confusion.len();
     let size = if count <= SHOWN { 32 } else { 4 };
     let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).min(24);
     let margin = 30 + longest * 7;
