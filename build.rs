@@ -49,33 +49,39 @@ mod models {
                 names.push(name);
             }
         }
-        write_list(&names, &chosen_for_firmware(&names));
+        write_list(&names, chosen_for_firmware(&names));
     }
 
-    /// A module for each model, and `for_each_model!(call)`, which says `call!(module, "name");` for each.
-    fn write_list(names: &[String], firmware: &str) {
-        let modules = names
-            .iter()
-            .map(|name| format!("pub mod {} {{ ::microformer::include_model!({name:?}); }}\n", name.replace('-', "_")));
-        let calls = names.iter().map(|name| format!("        $call!({}, {name:?});\n", name.replace('-', "_")));
-        let text = format!(
-            "{}\n/// The model of the firmware.\npub use {} as chosen;\n\nmacro_rules! for_each_model {{\n    ($call:ident) => {{\n{}    }};\n}}\n",
-            modules.collect::<String>(),
-            firmware.replace('-', "_"),
-            calls.collect::<String>()
-        );
+    /// A module for each model; `chosen`, the firmware's; and `for_each_model!(call)`, which says
+    /// `call!(module, "name");` for each.
+    fn write_list(names: &[String], firmware: Option<&str>) {
+        let module = |name: &str| name.replace('-', "_");
+        let mut text = String::new();
+        for name in names {
+            text += &format!("pub mod {} {{ ::microformer::include_model!({name:?}); }}\n", module(name));
+        }
+        if let Some(name) = firmware {
+            text += &format!("/// The model of the firmware.\npub use {} as chosen;\n", module(name));
+        }
+        text += "macro_rules! for_each_model {\n    ($call:ident) => {\n";
+        for name in names {
+            text += &format!("        $call!({}, {name:?});\n", module(name));
+        }
+        text += "    };\n}\n";
         let path = Path::new(&super::variable("OUT_DIR")).join("models.rs");
         fs::write(path, text).expect("OUT_DIR can be written");
     }
 
-    /// The model that src/main.rs listens with.
-    fn chosen_for_firmware(names: &[String]) -> String {
+    /// The model that src/main.rs listens with; none where other models were asked for.
+    fn chosen_for_firmware(names: &[String]) -> Option<&str> {
         println!("cargo:rerun-if-env-changed=MICROFORMER_MODEL");
-        let name = env::var("MICROFORMER_MODEL").unwrap_or_else(|_| "keyword".to_owned());
-        if !names.contains(&name) {
+        let asked = env::var("MICROFORMER_MODEL").ok();
+        let name = asked.as_deref().unwrap_or("keyword");
+        let found = names.iter().find(|baked| *baked == name);
+        if asked.is_some() && found.is_none() {
             println!("cargo::error=MICROFORMER_MODEL is `{name}`; the baked models are {}", names.join(", "));
         }
-        name
+        found.map(String::as_str)
     }
 
     /// What a folder holds, in the order of the names; nothing where there is no such folder.

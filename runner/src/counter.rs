@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, process};
 
 /// What a region cost: exact instructions, and cycles of a modelled Cortex-M4 without wait states.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Cost {
     pub instructions: u64,
     pub cycles: u64,

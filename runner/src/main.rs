@@ -4,8 +4,10 @@
 
 mod board;
 mod cargo;
+mod cost;
 mod counter;
 mod defmt;
+mod demo;
 mod faults;
 mod gates;
 mod image;
@@ -37,6 +39,14 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Set this machine up and listen to the demonstration, on an emulated Cortex-M4
+    Demo,
+    /// Count what every kernel, layer and model costs on an emulated Cortex-M4
+    Cost {
+        /// Print JSON instead of a table, and no picture
+        #[arg(long)]
+        json: bool,
+    },
     /// Install what is missing: chip targets by rustup, QEMU by the system's package manager
     Setup,
     /// Check everything: format, clippy, tests on the laptop and on emulated chips, gates
@@ -63,6 +73,8 @@ fn execute(command: Command) -> Result<u8> {
     match command {
         Command::Run { image, arguments } => run(&image, arguments),
         Command::Verify { record, words } => verify::run(&verify::Options { words, record }),
+        Command::Demo => demo::run(),
+        Command::Cost { json } => cost::run(&cost::Options { json }),
         Command::Setup => setup::everything().map(|()| 0),
     }
 }
@@ -72,8 +84,13 @@ fn run(image: &std::path::Path, arguments: Vec<String>) -> Result<u8> {
     if let Some(probe) = probe::requested(&arguments) {
         return probe::run(&image, probe);
     }
+    emulate(&image, arguments)
+}
+
+/// Runs an image in QEMU, shows its log, and passes its exit code on.
+fn emulate(image: &image::Image, arguments: Vec<String>) -> Result<u8> {
     setup::qemu()?;
-    let outcome = qemu::Run::new(&image)?.arguments(arguments).execute(|line| println!("{line}"))?;
+    let outcome = qemu::Run::new(image)?.arguments(arguments).execute(|line| println!("{line}"))?;
     if let Err(reason) = outcome.end.verdict() {
         eprintln!("error: {reason}");
     }

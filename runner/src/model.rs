@@ -3,10 +3,12 @@
 use crate::cargo::{self, Chip, root};
 use crate::counter::{self, Cost};
 use crate::image::Image;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
+use serde::Serialize;
 use std::fs;
 
 /// What one model costs on one chip.
+#[derive(Serialize)]
 pub struct Measurement {
     /// Bytes that the running model remembers, all of them static.
     pub state: u64,
@@ -16,8 +18,25 @@ pub struct Measurement {
     pub stack: u64,
     /// One token.
     pub step: Cost,
-    /// The same, layer by layer.
-    pub layers: Vec<(String, Cost)>,
+    /// Several tokens at once: how many, and the cost of all.
+    pub pass_tokens: u64,
+    pub pass: Cost,
+    /// One token, layer by layer.
+    pub layers: Vec<Layer>,
+}
+
+#[derive(Serialize)]
+pub struct Layer {
+    pub name: String,
+    /// Products with weights, keys and values.
+    pub macs: u64,
+    pub cost: Cost,
+}
+
+impl Measurement {
+    pub fn macs(&self) -> u64 {
+        self.layers.iter().map(|layer| layer.macs).sum()
+    }
 }
 
 /// The names of the models in models/, which are baked from their quantised files.
@@ -37,18 +56,26 @@ pub fn names() -> Result<Vec<String>> {
 pub fn measure(chip: Chip, name: &str) -> Result<Measurement> {
     let image = Image::read(&cargo::chip_image_of(chip, "step", Some(name))?)?;
     let measured = counter::measure(&image, &[name]).with_context(|| format!("{name} on {}", chip.name))?;
-    let (step, layers) = measured.regions.split_first().context("the image marked no region")?;
-    let names: Vec<&str> = measured.lines.iter().filter_map(|line| line.strip_prefix("layer ")).collect();
-    // The last region is what follows the last layer: the way back.
-    ensure!(layers.len() == names.len() + 1, "{} regions, but {} layers", layers.len(), names.len());
-    let layers = names.into_iter().map(str::to_owned).zip(layers.iter().copied()).collect();
+    let names: Vec<(String, u64)> = measured.lines.iter().filter_map(|line| layer(line)).collect();
+    // A step; its layers, and the way back after the last one; a pass.
+    let [step, layers @ .., _, pass] = measured.regions.as_slice() else { bail!("the image marked too few regions") };
+    ensure!(layers.len() == names.len(), "{} regions, but {} layers", layers.len(), names.len());
+    let layers = names.into_iter().zip(layers).map(|((name, macs), &cost)| Layer { name, macs, cost }).collect();
     Ok(Measurement {
         state: figure(&measured.lines, "state ")?,
         flash: image.flash_bytes()?,
         stack: figure(&measured.lines, "stack ")?,
         step: *step,
+        pass_tokens: figure(&measured.lines, "chunk ")?,
+        pass: *pass,
         layers,
     })
+}
+
+/// `layer blocks.0.mlp.up 16384`
+fn layer(line: &str) -> Option<(String, u64)> {
+    let (name, macs) = line.strip_prefix("layer ")?.split_once(' ')?;
+    Some((name.to_owned(), macs.parse().ok()?))
 }
 
 /// `state 4896 bytes`

@@ -1,0 +1,103 @@
+//! `cargo cost`: what every kernel and every layer of every model costs on an emulated Cortex-M4, in one table.
+//!
+//! Instructions are counted, not timed, so every run gives the same figures. Cycles are modelled (counter/), with the
+//! memory of a chip that never waits. The peer's figures were measured elsewhere and stand beside ours with their origin.
+
+mod peer;
+mod picture;
+mod table;
+
+use crate::cargo::{self, Chip, M4, root};
+use crate::counter::{self, Cost};
+use crate::image::Image;
+use crate::model::{self, Measurement};
+use crate::setup;
+use anyhow::{Context, Result, ensure};
+use peer::Peer;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs;
+
+pub struct Options {
+    /// For machines instead of people.
+    pub json: bool,
+}
+
+#[derive(Serialize)]
+pub struct Report {
+    pub chip: &'static str,
+    pub kernels: Vec<Kernel>,
+    pub models: BTreeMap<String, Measurement>,
+}
+
+/// One kernel on one shape, in one of the ways to compute it.
+#[derive(Serialize)]
+pub struct Kernel {
+    pub job: String,
+    /// As anybody would write it, portable, or fast.
+    pub way: String,
+    pub macs: u64,
+    /// Of the output: all ways of a job must leave the same.
+    pub digest: String,
+    pub cost: Cost,
+    pub peer: Option<Peer>,
+}
+
+pub fn run(options: &Options) -> Result<u8> {
+    setup::everything()?;
+    let report = measure(M4)?;
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+        return Ok(0);
+    }
+    print!("{}", table::text(&report));
+    for (name, measurement) in &report.models {
+        let path = root().join("target").join(format!("cost-{name}.svg"));
+        fs::write(&path, picture::bars(name, measurement))
+            .with_context(|| format!("{} cannot be written", path.display()))?;
+        println!("target/cost-{name}.svg shows the layers of {name}");
+    }
+    Ok(0)
+}
+
+fn measure(chip: Chip) -> Result<Report> {
+    let bench = Image::read(&cargo::chip_image(chip, "bench", &[])?)?;
+    let kernels = kernels(&bench)?;
+    let mut models = BTreeMap::new();
+    for name in model::names()? {
+        let measurement = model::measure(chip, &name)?;
+        models.insert(name, measurement);
+    }
+    Ok(Report { chip: chip.name, kernels, models })
+}
+
+fn kernels(bench: &Image) -> Result<Vec<Kernel>> {
+    let measured = counter::measure(bench, &[])?;
+    let jobs: Vec<&str> = measured.lines.iter().filter_map(|line| line.strip_prefix("job ")).collect();
+    ensure!(jobs.len() == measured.regions.len(), "{} jobs, but {} regions", jobs.len(), measured.regions.len());
+    let kernels = jobs.into_iter().zip(&measured.regions).map(|(job, &cost)| kernel(job, cost));
+    kernels.collect::<Option<Vec<Kernel>>>().context("src/bin/bench said what `cargo cost` cannot read")
+}
+
+/// `matrix 64->64 | fast | 4096 macs | 1b2c3d4e`
+fn kernel(line: &str, cost: Cost) -> Option<Kernel> {
+    let mut parts = line.split(" | ");
+    let (job, way) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+    let macs = parts.next()?.strip_suffix(" macs")?.parse().ok()?;
+    let digest = parts.next()?.to_owned();
+    let peer = peer::of(&job);
+    Some(Kernel { job, way, macs, digest, cost, peer })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_are_read() {
+        let cost = Cost { instructions: 3800, cycles: 5600 };
+        let kernel = kernel("matrix 64->64 | fast | 4096 macs | 1b2c3d4e", cost).expect("a whole line");
+        assert_eq!((kernel.job.as_str(), kernel.way.as_str(), kernel.macs), ("matrix 64->64", "fast", 4096));
+        assert!(super::kernel("matrix 64->64 | fast", cost).is_none());
+    }
+}
