@@ -2,6 +2,7 @@
 
 mod audio;
 mod clips;
+mod convert;
 mod data;
 mod evaluate;
 mod features;
@@ -24,6 +25,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Convert(convert::Arguments),
     Features(features::Arguments),
     Evaluate(evaluate::Arguments),
     Inspect(inspect::Arguments),
@@ -33,6 +35,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match &Arguments::parse().command {
+        Command::Convert(arguments) => convert::run(arguments),
         Command::Features(arguments) => features::run(arguments),
         Command::Evaluate(arguments) => evaluate::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),

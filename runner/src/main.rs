@@ -17,6 +17,7 @@ mod probe;
 mod qemu;
 mod selftest;
 mod setup;
+mod sound;
 mod verify;
 
 use anyhow::Result;
@@ -39,8 +40,8 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Set this machine up and listen to the demonstration, on an emulated Cortex-M4
-    Demo,
+    /// Let an emulated microcontroller listen to speech and name the words: our own demo, or any WAV, FLAC or Ogg file
+    Demo { file: Option<PathBuf> },
     /// Count what every kernel, layer and model costs on an emulated Cortex-M4
     Cost {
         /// Print JSON instead of a table, and no picture
@@ -73,24 +74,25 @@ fn execute(command: Command) -> Result<u8> {
     match command {
         Command::Run { image, arguments } => run(&image, arguments),
         Command::Verify { record, words } => verify::run(&verify::Options { words, record }),
-        Command::Demo => demo::run(),
+        Command::Demo { file } => demo::run(file),
         Command::Cost { json } => cost::run(&cost::Options { json }),
         Command::Setup => setup::everything().map(|()| 0),
     }
 }
 
-fn run(image: &std::path::Path, arguments: Vec<String>) -> Result<u8> {
+/// Runs an image in QEMU, shows its log, and passes its exit code on.
+fn run(image: &std::path::Path, mut arguments: Vec<String>) -> Result<u8> {
     let image = image::Image::read(image)?;
     if let Some(probe) = probe::requested(&arguments) {
         return probe::run(&image, probe);
     }
-    emulate(&image, arguments)
-}
-
-/// Runs an image in QEMU, shows its log, and passes its exit code on.
-fn emulate(image: &image::Image, arguments: Vec<String>) -> Result<u8> {
     setup::qemu()?;
-    let outcome = qemu::Run::new(image)?.arguments(arguments).execute(|line| println!("{line}"))?;
+    let sound = arguments.first().filter(|first| sound::is_sound(first)).cloned();
+    let prepared = sound.map(|path| sound::prepare(path.as_ref())).transpose()?;
+    if let (Some(first), Some(prepared)) = (arguments.first_mut(), &prepared) {
+        *first = prepared.path.display().to_string();
+    }
+    let outcome = qemu::Run::new(&image)?.arguments(arguments).execute(|line| println!("{line}"))?;
     if let Err(reason) = outcome.end.verdict() {
         eprintln!("error: {reason}");
     }
