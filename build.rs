@@ -61,7 +61,10 @@ mod models {
             text += &format!("pub mod {} {{ ::microformer::include_model!({name:?}); }}\n", module(name));
         }
         if let Some(name) = firmware {
-            text += &format!("/// The model of the firmware.\npub use {} as chosen;\n", module(name));
+            text += &format!(
+                "/// The model of the firmware.\n#[allow(unused_imports)]\npub use {} as chosen;\n",
+                module(name)
+            );
         }
         text += "macro_rules! for_each_model {\n    ($call:ident) => {\n";
         for name in names {

@@ -132,7 +132,7 @@ mod tests {
         let mut seed = 1u64;
         for k in 0..200_000u64 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let square = (seed >> 32) * (seed >> 32) >> (k % 31 * 2);
+            let square = ((seed >> 32) * (seed >> 32)) >> (k % 31 * 2);
             for value in [square.wrapping_sub(1), square, square + 1, seed >> (k % 64), k] {
                 assert_eq!(root(value), expected(value), "√{value}");
             }

@@ -13,13 +13,16 @@ const HEAD_LEN: usize = 16;
 /// Words of a ring, with its slots made a multiple of four.
 const RING: usize = TOKENS.next_multiple_of(4) * HEAD_LEN / 4;
 
+type Scores = fn(&[i8], &mut [u32], &[u32], usize, Scoring, &mut [i16]);
+type ScoresThree = fn([&[i8]; 3], &mut [u32], &[u32], Scoring, [&mut [i16]; 3]);
+
 /// One way to compute attention.
 struct Way {
     name: &'static str,
     store_key: fn(&mut [u32], usize, &[i8]),
     store_value: fn(&mut [u32], usize, &[i8]),
-    scores: fn(&[i8], &mut [u32], &[u32], usize, Scoring, &mut [i16]),
-    scores_three: fn([&[i8]; 3], &mut [u32], &[u32], Scoring, [&mut [i16]; 3]),
+    scores: Scores,
+    scores_three: ScoresThree,
     soften: fn(&mut [i16]) -> u32,
     mix: fn(&[i16], &[u32], i32, &mut [i8]),
 }
