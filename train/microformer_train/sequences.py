@@ -47,11 +47,11 @@ class Recipe:
 
 
 RECIPES = {
-    "JapaneseVowels": Recipe(frames=2, stride=1),
-    "ECG200": Recipe(),
-    "AllGestureWiimoteX": Recipe(frames=16, stride=8, width=32, hidden=64),
-    "BasicMotions": Recipe(frames=10, stride=5),
-    "GunPoint": Recipe(frames=10, stride=5),
+    "JapaneseVowels": Recipe(frames=2, stride=1, epochs=150),
+    "ECG200": Recipe(epochs=120),
+    "AllGestureWiimoteX": Recipe(frames=16, stride=8, width=32, hidden=64, epochs=180),
+    "BasicMotions": Recipe(frames=10, stride=5, epochs=150),
+    "GunPoint": Recipe(frames=10, stride=5, epochs=200),
 }
 
 
