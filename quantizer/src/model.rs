@@ -9,7 +9,7 @@ use reference::mlp::activate;
 
 use crate::code::{Code, LIMIT};
 use crate::layers::{Columns, Tensors};
-use crate::ranges::{Ranges, Seen};
+use crate::ranges::{Channel, Ranges, Seen};
 
 /// Steps of the exponential table to one natural-logarithm unit (`microformer::arith::exponential::STEPS`).
 const EXPONENTIAL_STEPS: f64 = 96.0;
@@ -19,6 +19,12 @@ const STREAM_ROOM: f64 = 2.0;
 
 /// How much larger than anything seen a feature with a scale of its own may become before it saturates.
 const INPUT_ROOM: f64 = 1.125;
+
+/// How much larger than anything seen a channel with a scale of its own may become before it saturates.
+const CHANNEL_ROOM: f64 = 1.25;
+
+/// No channel's scale is finer than this share of its tensor's: a silent one may yet speak.
+const FINEST_CHANNEL: f64 = 1.0 / 32.0;
 
 /// The quantised model, with codes fitted to `ranges`.
 ///
@@ -128,14 +134,21 @@ impl Quantizer<'_> {
 
     /// The 8-bit input of a matrix: by a norm, or straight from the stream, whose tensor `source` then is.
     fn entry(&mut self, source: &str, norm: &str, entry: &str, layer: &float::Norm) -> Result<Columns, Error> {
+        if self.config.norm_first {
+            return self.norm_columns(source, norm, layer);
+        }
         let seen = self.ranges.of(source);
         let code = Code::fit(&seen.histogram);
-        if self.config.norm_first {
-            self.norm(norm, layer, code)?;
-        } else {
-            self.rescale(entry, code);
-        }
+        self.rescale(entry, code);
         Ok(columns(code, seen))
+    }
+
+    /// A norm to 8 bits. It multiplies each value by a gain anyway, so each has a scale of its own, for nothing.
+    fn norm_columns(&mut self, source: &str, name: &str, layer: &float::Norm) -> Result<Columns, Error> {
+        let seen = self.ranges.of(source);
+        let columns = channel_columns(Code::fit(&seen.histogram), seen);
+        self.tensors.norm(name, layer, (self.stream.scale, self.config.norm_epsilon), &columns.scales)?;
+        Ok(columns)
     }
 
     fn rescale(&mut self, entry: &str, code: Code) {
@@ -239,18 +252,21 @@ impl Quantizer<'_> {
             (None, true) => format!("blocks.{last}.mlp_sum"),
             (None, false) => format!("blocks.{last}.mlp_norm"),
         };
-        let seen = self.ranges.of(&source);
-        let code = Code::fit(&seen.histogram);
-        match &model.norm {
-            Some(norm) => self.norm("norm", norm, code)?,
-            None => self.rescale("head_entry", code),
-        }
+        let input = match &model.norm {
+            Some(norm) => self.norm_columns(&source, "norm", norm)?,
+            None => {
+                let seen = self.ranges.of(&source);
+                let code = Code::fit(&seen.histogram);
+                self.rescale("head_entry", code);
+                columns(code, seen)
+            }
+        };
         // Scores in a power of two, with twice the room that was seen.
         let most = self.ranges.of("scores").histogram.max_abs().max(f64::MIN_POSITIVE);
         let bits = (f64::from(i16::MAX) / (2.0 * most)).log2().floor().clamp(0.0, 15.0);
         self.tensors.scalar("head.fraction_bits".into(), bits as i32);
         let scores = Code { scale: (-bits).exp2(), offset: 0.0 };
-        self.tensors.linear("head", &model.head, &columns(code, seen), scores)
+        self.tensors.linear("head", &model.head, &input, scores)
     }
 }
 
@@ -272,7 +288,14 @@ fn stream_code(model: &FloatModel, ranges: &Ranges) -> Code {
 }
 
 fn columns(code: Code, seen: &Seen) -> Columns {
-    Columns::uniform(code, seen.channels.iter().map(crate::ranges::Channel::mean).collect())
+    Columns::uniform(code, seen.channels.iter().map(Channel::mean).collect())
+}
+
+/// A tensor's code, finer for every channel that does not need all of its range.
+fn channel_columns(code: Code, seen: &Seen) -> Columns {
+    let fit = |channel: &Channel| Code::symmetric(CHANNEL_ROOM * channel.max_abs).scale;
+    let scale = |channel: &Channel| fit(channel).clamp(FINEST_CHANNEL * code.scale, code.scale);
+    Columns { scales: seen.channels.iter().map(scale).collect(), ..columns(code, seen) }
 }
 
 /// `ratio` as mantissa in [2³⁰, 2³¹) and exponent: see `microformer_packed::Mixing`.
