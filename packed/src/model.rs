@@ -217,7 +217,10 @@ impl Model<'_> {
     #[must_use]
     pub const fn vocabulary(&self) -> usize {
         match &self.embed {
-            Embed::Table { rows } => rows.len() / padded(self.width),
+            Embed::Table { rows } => match rows.len().checked_div(padded(self.width)) {
+                Some(entries) => entries,
+                None => 0,
+            },
             _ => 0,
         }
     }

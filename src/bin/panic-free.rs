@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 
 #[cfg(target_os = "none")]
+#[allow(dead_code)]
 mod chip {
     use core::hint::black_box;
     use core::panic::{Location, PanicInfo};

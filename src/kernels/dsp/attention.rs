@@ -70,7 +70,8 @@ pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], first: usize, sc
         let keys = keys.as_ptr().wrapping_add(first / GROUP * head_len);
         // SAFETY: checked above; the ring has the group of `first`, and the spare has a group's places.
         unsafe { score(query.as_ptr(), expanded.as_mut_ptr(), keys, &scan) };
-        before.copy_from_slice(spare.get(offset..offset + before.len()).unwrap_or_default());
+        let kept = spare.get(offset..).unwrap_or_default();
+        before.iter_mut().zip(kept).for_each(|(value, &old)| *value = old);
         bias = bias.wrapping_add(scoring.slope.wrapping_mul(before.len() as i32));
     }
     if row.is_empty() {

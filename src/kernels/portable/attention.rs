@@ -21,7 +21,7 @@ pub fn store_value(values: &mut [u32], slot: usize, value: &[i8]) {
 fn store(ring: &mut [u32], slot: usize, vector: &[i8]) {
     let ring: &mut [i8] = cast_slice_mut(ring);
     if let Some(place) = ring.chunks_exact_mut(vector.len().max(1)).nth(slot) {
-        place.copy_from_slice(vector);
+        place.iter_mut().zip(vector).for_each(|(value, &new)| *value = new);
     }
 }
 

@@ -34,7 +34,9 @@ fn for_each_group<T>(matrix: &Linear, input: &[i8], output: &mut [T], mut store:
     debug_assert_eq!(input.len() * rows, output.len() * columns, "tokens in and out");
     debug_assert_eq!(matrix.packed.len(), microformer_packed::linear_words(rows, columns), "packed words");
     for (input, output) in input.chunks_exact(columns.max(1)).zip(output.chunks_exact_mut(rows.max(1))) {
-        for (group, output) in matrix.packed.chunks_exact(group_words(columns)).zip(output.chunks_exact_mut(GROUP)) {
+        for (group, output) in
+            matrix.packed.chunks_exact(group_words(columns).max(1)).zip(output.chunks_exact_mut(GROUP))
+        {
             store(group_sums(group, input), output);
         }
     }
