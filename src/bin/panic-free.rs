@@ -14,7 +14,8 @@ mod chip {
 
     include!(concat!(env!("OUT_DIR"), "/models.rs"));
 
-    #[allow(unsafe_code)]
+    // Nobody ever calls it, so its types need not suit C.
+    #[allow(unsafe_code, improper_ctypes)]
     unsafe extern "C" {
         safe fn a_panic_can_be_reached_from_the_step(place: Option<&Location>) -> !;
     }
