@@ -71,8 +71,8 @@ const OTHER_RAM: usize = 256;
 const STEP_STACK: usize = 1024;
 
 /// Flash of the engine's code and the runtime.
-const CODE: usize = 24 * 1024;
-const FRONT_END_CODE: usize = 12 * 1024;
+const CODE: usize = 35 * 1024;
+const FRONT_END_CODE: usize = 11 * 1024;
 
 pub fn run(arguments: &Arguments) -> Result<()> {
     let report = report(arguments)?;
@@ -114,9 +114,11 @@ fn on_board(board: &Board, assembled: &Assembled, layers: &[LayerWork]) -> Resul
     let regions = board.regions()?;
     let memory = Memory::of(assembled.model, 1);
     let (front_end_bytes, spectrum_bytes, front_end_flash) = front_end(&assembled.config);
-    let flash_bytes = CODE + front_end_flash + layers.iter().map(|layer| layer.flash_bytes).sum::<usize>();
     let stack_bytes = STEP_STACK + spectrum_bytes;
     let statics = 4 * memory.words() + front_end_bytes + OTHER_RAM;
+    // A pipeline begins as a copy of its constant.
+    let copy = if assembled.listening.is_some() { statics } else { 0 };
+    let flash_bytes = CODE + front_end_flash + copy + layers.iter().map(|layer| layer.flash_bytes).sum::<usize>();
     let instructions: f64 = layers.iter().map(|layer| cost::instructions(&layer.units, board.chip)).sum();
     Ok(OnBoard {
         board: board.name,

@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         example: &example,
     };
     firmware.write(folder)?;
-    println!("{}: firmware for {} with model `{}`{note}", folder.display(), board.name, model.config.name);
+    println!("{}: firmware for {} with model `{}`.{note}", folder.display(), board.name, model.config.name);
     println!("run it: cd {} && cargo run --release", folder.display());
     if let Source::Registry = source {
         println!("it takes microformer from crates.io; inside a copy of the repository, say --path REPOSITORY");
