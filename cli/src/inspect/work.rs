@@ -18,12 +18,11 @@ pub struct Units {
     /// Heads, keys they look at, multiplications of queries with keys and of weights with values.
     pub head: f64,
     pub key: f64,
-    pub score_mac: f64,
-    pub mix_mac: f64,
+    pub attention_mac: f64,
     /// Values that go through a table.
     pub activation: f64,
-    /// Channels of depthwise convolutions, and their multiplications.
-    pub channel: f64,
+    /// Calls of a depthwise kernel, and its multiplications.
+    pub filter: f64,
     pub tap: f64,
     /// Bytes of frames that are moved on, and bytes of patches that are gathered.
     pub shifted: f64,
@@ -74,7 +73,7 @@ impl LayerWork {
     fn depthwise(&mut self, filter: &Depthwise, places: usize) {
         self.macs += filter.channels * filter.taps * places;
         self.flash_bytes += filter.weights.len() + 8 * filter.affine.len();
-        self.units.channel += (filter.channels * places) as f64;
+        self.units.filter += places as f64;
         self.units.tap += (filter.channels * filter.taps * places) as f64;
     }
 }
@@ -127,8 +126,7 @@ fn attention(model: &Model, index: usize, block: &Block) -> LayerWork {
     layer.macs += 2 * macs;
     layer.units.head = attention.heads as f64;
     layer.units.key = keys as f64;
-    layer.units.score_mac = macs as f64;
-    layer.units.mix_mac = macs as f64;
+    layer.units.attention_mac = 2.0 * macs as f64;
     layer.flash_bytes += 4 * attention.slopes.len();
     layer.linear(&attention.output, 1);
     if let Some(exit) = &block.attention_exit {
@@ -168,13 +166,30 @@ fn head(model: &Model) -> LayerWork {
 
 impl Units {
     /// All of them, in the order of their names.
-    pub fn values(&self) -> [f64; 21] {
-        let Self { matrix, group, mac, expanded, norm, norm_value, rescaled, head, key, score_mac, mix_mac, .. } =
-            *self;
-        let Self { activation, channel, tap, shifted, gathered, stream, pooled, frame, step, block, .. } = *self;
+    pub fn values(&self) -> [f64; 20] {
+        let Self { matrix, group, mac, expanded, norm, norm_value, rescaled, head, key, attention_mac, .. } = *self;
+        let Self { activation, filter, tap, shifted, gathered, stream, pooled, frame, step, block, .. } = *self;
         [
-            matrix, group, mac, expanded, norm, norm_value, rescaled, head, key, score_mac, mix_mac, activation,
-            channel, tap, shifted, gathered, stream, pooled, frame, step, block,
+            matrix,
+            group,
+            mac,
+            expanded,
+            norm,
+            norm_value,
+            rescaled,
+            head,
+            key,
+            attention_mac,
+            activation,
+            filter,
+            tap,
+            shifted,
+            gathered,
+            stream,
+            pooled,
+            frame,
+            step,
+            block,
         ]
     }
 }
