@@ -10,6 +10,7 @@ mod inspect;
 mod model;
 mod new;
 mod picture;
+mod quantize;
 mod run;
 
 use clap::{Parser, Subcommand};
@@ -29,6 +30,7 @@ enum Command {
     Features(features::Arguments),
     Evaluate(evaluate::Arguments),
     Inspect(inspect::Arguments),
+    Quantize(quantize::Arguments),
     New(new::Arguments),
     Run(run::Arguments),
 }
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Command::Evaluate(arguments) => evaluate::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::New(arguments) => new::run(arguments),
+        Command::Quantize(arguments) => quantize::run(arguments),
         Command::Run(arguments) => run::run(arguments),
     };
     match outcome {

@@ -12,5 +12,5 @@ pub mod layers;
 mod model;
 mod ranges;
 
-pub use model::quantize;
+pub use model::{quantize, stream_scale};
 pub use ranges::Ranges;

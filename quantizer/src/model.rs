@@ -270,6 +270,12 @@ impl Quantizer<'_> {
     }
 }
 
+/// What one step of the residual stream stands for.
+#[must_use]
+pub fn stream_scale(model: &FloatModel, ranges: &Ranges) -> f64 {
+    stream_code(model, ranges).scale
+}
+
 /// One code for the stream wherever it is read or written.
 fn stream_code(model: &FloatModel, ranges: &Ranges) -> Code {
     let mut most = ranges.of("embed").histogram.max_abs();
