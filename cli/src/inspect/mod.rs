@@ -68,7 +68,7 @@ pub struct OnBoard {
 const OTHER_RAM: usize = 256;
 
 /// Stack that a step needs, and with a front end, whose spectrum lies there.
-const STEP_STACK: usize = 1024;
+const STEP_STACK: usize = 1536;
 
 /// Flash of the engine's code and the runtime.
 const CODE: usize = 35 * 1024;
