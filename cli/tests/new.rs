@@ -4,7 +4,7 @@ mod support;
 
 use std::path::Path;
 use std::process::Command;
-use support::{SENSOR, SOUND, TEXT, failure, folder, success, write_model};
+use support::{SENSOR, SOUND, TEXT, failure, folder, json, success, write_model};
 
 /// Builds and runs a generated crate; all of them share one target folder.
 fn run(crate_folder: &Path) -> String {
@@ -59,4 +59,18 @@ fn what_cannot_work_is_refused_and_leaves_nothing() {
     let words = refuse(&["mine", "--model", "wide.safetensors", "--board", "microbit"]);
     assert!(words.contains("wide.safetensors cannot run on microbit: needs") && words.contains("RAM"), "{words}");
     assert!(!folder.join("mine").exists() && !folder.join("mine.unfinished").exists());
+}
+
+#[test]
+fn an_emulated_chip_scores_as_this_machine_does() {
+    let folder = folder("evaluate-qemu");
+    for (model, data, text) in [
+        (SENSOR, "x.csv", "a,b,c,label\n0.1,0.5,-1,walk\n0.3,-0.5,1,walk\n0.7,0.1,0,walk\n0.2,0.2,1,walk\n"),
+        (TEXT, "x.txt", "abc cab\nbac"),
+    ] {
+        write_model(model, &folder.join("q.safetensors"));
+        std::fs::write(folder.join(data), text).expect("data can be written");
+        let report = json(&folder, &["evaluate", "q.safetensors", data, "--qemu", "1", "--json"]);
+        assert_eq!((&report["qemu"]["identical"], &report["qemu"]["sequences"]), (&1.into(), &1.into()));
+    }
 }
