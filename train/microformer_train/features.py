@@ -11,7 +11,9 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
-ROOT = Path(__file__).resolve().parents[2]
+# The repository around the current folder, wherever this package is installed; else the current folder itself.
+HERE = Path.cwd()
+ROOT = next((folder for folder in (HERE, *HERE.parents) if (folder / "train" / "pyproject.toml").exists()), HERE)
 # Plain log-mel, 30 ms window, 10 ms step: without the stages that need seconds to settle.
 SETTINGS = ("--lower-hz", "60", "--upper-hz", "7600")
 

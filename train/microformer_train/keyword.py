@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from . import features
 from .audio import BABBLE, SILENCE
-from .export import export
+from .export import export, transformer_tensors
 from .model import CausalTransformer, Shape
 from .plot import plot_progress
 from .streams import FRAMES, MEAN, POOL, STD, STRIDE, Batch, Composer, join, normalize
@@ -59,7 +59,7 @@ class Clips:
         spoken = torch.tensor([word in keywords for word in words])
         self.spoken = spoken.nonzero()[:, 0]
         self.rows = {UNKNOWN: (~spoken).nonzero()[:, 0]}
-        parts = [copies[0]] + copies[1:]
+        parts = list(copies)
         words = [word for part in parts for word in part[1]]
         for name in ("silence", "babble", "synthetic"):
             if (cache / f"{name}.csv").exists():
@@ -134,7 +134,7 @@ def learning_rate(progress: float, options) -> float:
     return 1.0 if progress < start else 0.5 + 0.5 * math.cos(math.pi * (progress - start) / options.decay)
 
 
-def train(options) -> dict:
+def train(options):
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     clips = Clips(options.cache, options.keywords, options.seed)
@@ -193,7 +193,7 @@ def write(options, model: CausalTransformer, clips: Clips, history: list[dict]):
     folder = options.models / options.name
     normalization = {"mean": MEAN, "std": STD}
     export(model, folder / "float.safetensors", name=options.name, signal=clips.signal, normalize=normalization)
-    parameters = sum(parameter.numel() for parameter in model.parameters())
+    parameters = sum(tensor.numel() for tensor in transformer_tensors(model).values())
     figures = {"parameters": parameters, "seed": options.seed, "epochs": options.epochs, **history[-1]}
     (folder / "training.json").write_text(json.dumps(figures | {"history": history}, indent=1) + "\n")
     plot_progress(history, folder / "training.svg", f"{options.name}: validation")

@@ -6,7 +6,7 @@ shapes of the float model file, so that export is a copy.
 """
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import torch
 import torch.nn.functional as F
@@ -48,9 +48,6 @@ class Shape:
                 raise ValueError(f"{name} is {getattr(self, name)!r}, not one of {', '.join(allowed)}")
         if self.positions in ("learned", "sinusoidal") and self.context < 1:
             raise ValueError(f"{self.positions} positions need a context: the longest sequence, in tokens")
-
-    def configuration(self) -> dict:
-        return asdict(self)
 
 
 class LinearEmbed(nn.Linear):
