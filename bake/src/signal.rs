@@ -203,7 +203,7 @@ mod tests {
     fn refusal(change: impl FnOnce(&mut Settings)) -> String {
         let mut settings = Settings::micro_frontend();
         change(&mut settings);
-        settings.tables().err().expect("these settings cannot work").to_string()
+        settings.tables().expect_err("these settings cannot work").to_string()
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::path::Path;
 
 /// What a model file holds.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a command holds one of them, and never copies it")]
 pub enum Model {
     Float(Box<FloatModel>),
     Quantized(Quantized),
@@ -53,6 +54,7 @@ impl Model {
 }
 
 /// A model that answers.
+#[expect(clippy::large_enum_variant, reason = "a command holds one of them, and never copies it")]
 pub enum Ready {
     Float(Box<FloatModel>),
     Integer(Engine),

@@ -88,6 +88,7 @@ pub fn assemble(x: Array, lengths: Option<Array>, labels: Option<Vec<Label>>, co
 
 fn first(archive: &mut Archive, names: &[&str]) -> Result<Option<Array>> {
     for name in names {
+        #[expect(clippy::redundant_closure, reason = "only a closure takes a reader of any lifetime")]
         if let Some(array) = with(archive, name, |npy| numbers(npy))? {
             return Ok(Some(array));
         }

@@ -65,10 +65,7 @@ pub const fn scramble_i8(index: u32) -> i8 {
 }
 
 fn run() -> Result<(), &'static str> {
-    #[cfg(target_os = "none")]
-    let room = cortex_m::singleton!(: Room = Room::EMPTY).ok_or("the room is taken twice")?;
-    #[cfg(not(target_os = "none"))]
-    let room = &mut Room::EMPTY;
+    let room = board::once!(: Room = Room::EMPTY).ok_or("the room is taken twice")?;
     matrix::measure(room);
     attention::measure(room);
     pointwise::measure(room);

@@ -57,10 +57,7 @@ const KERNELS: &[(&str, u32, Case)] = &[
 ];
 
 fn run() -> Result<(), &'static str> {
-    #[cfg(target_os = "none")]
-    let room = cortex_m::singleton!(: Room = Room::EMPTY).ok_or("the room is taken twice")?;
-    #[cfg(not(target_os = "none"))]
-    let room = &mut Room::EMPTY;
+    let room = board::once!(: Room = Room::EMPTY).ok_or("the room is taken twice")?;
     let mut failures = 0;
     for &(name, cases, case) in KERNELS {
         let failed = (0..cases).find(|&seed| !case(&mut Random::new(seed), room));
