@@ -1,8 +1,8 @@
-//! A guard below the stack, by the memory protection unit of ARMv7-M: an overflow faults at its first word.
+//! A guard below the stack, by the memory protection unit of ARMv6-M and ARMv7-M: an overflow faults at its first word.
 //!
 //! boards/stack.x puts the stack at the beginning of RAM, where most chips have nothing below it and fault anyway. Some
 //! buses swallow such writes without a word (Stellaris LM3S6965 and MPS2, as QEMU emulates them); the guard does not.
-//! ARMv8-M has its own limit register, which cortex-m-rt sets; a Cortex-M0 has neither and relies on the bus.
+//! ARMv8-M has its own limit register, which cortex-m-rt sets; a chip without the unit relies on the bus.
 #![allow(unsafe_code)]
 
 use super::stack;

@@ -13,7 +13,7 @@ mod console;
 mod emulator;
 #[cfg(target_os = "none")]
 mod fault;
-#[cfg(all(target_os = "none", armv7m))]
+#[cfg(all(target_os = "none", not(armv8m)))]
 mod guard;
 #[cfg(target_os = "none")]
 mod rtt;
@@ -36,7 +36,7 @@ pub mod wreck;
 
 /// What a program does before anything else.
 pub fn start() {
-    #[cfg(all(target_os = "none", armv7m))]
+    #[cfg(all(target_os = "none", not(armv8m)))]
     guard::below_stack();
 }
 
