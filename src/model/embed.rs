@@ -72,11 +72,9 @@ fn shift_in(frames: &mut [i8], features: usize, count: usize, newest: &[i8]) {
     let used = frames.len().min(features * count);
     let (frames, _) = frames.split_at_mut(used);
     let features = features.min(used);
-    frames.rotate_left(features);
-    let start = used - features;
-    if let Some(place) = frames.get_mut(start..) {
-        place.iter_mut().zip(newest).for_each(|(value, &new)| *value = new);
-    }
+    frames.copy_within(features.., 0);
+    let (_, place) = frames.split_at_mut(used - features);
+    place.iter_mut().zip(newest).for_each(|(value, &new)| *value = new);
 }
 
 fn stride_complete(model: &Model, clock: &mut Clock) -> bool {
@@ -129,10 +127,15 @@ fn convolve(stem: &Stem, clock: &Clock, frames: &[i8], tokens: &mut [i8], (scrat
 /// The values of every frame under the kernel at `start`, counted from the first zero of padding, oldest frame first.
 fn gather(stem: &Stem, frames: &[i8], start: usize, patch: &mut [i8]) {
     let rows = frames.chunks_exact(stem.features.max(1)).take(stem.frames);
+    // The zeros before the first value and after the last; at most places there are none.
+    let before = stem.padding.saturating_sub(start).min(stem.kernel);
+    let first = start.saturating_sub(stem.padding);
     for (row, values) in rows.zip(patch.chunks_mut(stem.kernel.max(1))) {
-        for (offset, value) in values.iter_mut().enumerate() {
-            let place = (start + offset).checked_sub(stem.padding);
-            *value = place.and_then(|place| row.get(place)).copied().unwrap_or(0);
-        }
+        let (zeros, values) = values.split_at_mut(before.min(values.len()));
+        zeros.fill(0);
+        let inside = row.get(first..).unwrap_or_default();
+        let (values, zeros) = values.split_at_mut(values.len().min(inside.len()));
+        values.iter_mut().zip(inside).for_each(|(value, &feature)| *value = feature);
+        zeros.fill(0);
     }
 }
