@@ -178,7 +178,7 @@ impl Default for Decide {
 
 /// One number for all features, or one for each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "a number, or a list with one number for each feature")]
+#[serde(untagged, try_from = "serde_json::Value")]
 pub enum PerFeature {
     All(f64),
     Each(Vec<f64>),
@@ -239,6 +239,22 @@ impl Normalize {
         for (index, value) in frame.iter_mut().enumerate() {
             *value = (*value - self.mean.at(index)) / self.std.at(index);
         }
+    }
+}
+
+/// By way of a JSON value: serde's own untagged enums lose numbers where any crate of the build turns on serde_json's
+/// `arbitrary_precision`.
+impl TryFrom<serde_json::Value> for PerFeature {
+    type Error = &'static str;
+
+    fn try_from(value: serde_json::Value) -> Result<Self, Self::Error> {
+        let read = match &value {
+            serde_json::Value::Array(values) => {
+                values.iter().map(serde_json::Value::as_f64).collect::<Option<_>>().map(Self::Each)
+            }
+            value => value.as_f64().map(Self::All),
+        };
+        read.ok_or("a number, or a list with one number for each feature")
     }
 }
 
