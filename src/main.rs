@@ -10,7 +10,7 @@ mod baked;
 mod board;
 
 use baked::chosen::{LISTENER, PIPELINE, Pipeline};
-use board::{meter, sound::Source, sound::Wav};
+use board::{cycles, meter, sound::Source, sound::Wav};
 use microformer::pipeline::{Heard, Progress};
 
 /// Samples to read at once: one step of the front end at 16 kHz.
@@ -23,6 +23,7 @@ board::program!(run);
 
 fn run() -> Result<(), &'static str> {
     let pipeline = board::once!(: Pipeline = PIPELINE).ok_or("the pipeline is taken twice")?;
+    cycles::start();
     let arguments = board::Arguments::read();
     let every_token = arguments.get(1) == Some("tokens");
     match arguments.get(0) {
@@ -34,7 +35,7 @@ fn run() -> Result<(), &'static str> {
 
 fn listen(pipeline: &mut Pipeline, source: &mut impl Source, every_token: bool) {
     let mut buffer = [0; PIECE];
-    let (mut time, mut words, mut level) = (0u64, 0u32, 0u16);
+    let (mut time, mut words, mut level, mut dearest) = (0u64, 0u32, 0u16, 0u32);
     loop {
         let mut samples = source.read(&mut buffer);
         if samples.is_empty() {
@@ -44,7 +45,9 @@ fn listen(pipeline: &mut Pipeline, source: &mut impl Source, every_token: bool) 
         level = samples.iter().map(|sample| sample.unsigned_abs()).fold(level, u16::max);
         loop {
             meter::begin();
+            let begun = cycles::now();
             let progress = pipeline.listen(&LISTENER, &mut samples);
+            dearest = dearest.max(cycles::now().wrapping_sub(begun));
             meter::end();
             match progress {
                 Progress::Hungry => break,
@@ -63,6 +66,9 @@ fn listen(pipeline: &mut Pipeline, source: &mut impl Source, every_token: bool) 
         }
     }
     tell_end(pipeline, time, words, source.overruns());
+    if dearest > 0 {
+        board::say!("cost {} cycles for the dearest frame", dearest);
+    }
 }
 
 fn tell_word(heard: &Heard) {

@@ -30,6 +30,7 @@ mod host;
 #[cfg(not(target_os = "none"))]
 pub use host::{Arguments, File, exit, stack};
 
+pub mod cycles;
 pub mod meter;
 pub mod sound;
 pub mod wreck;
