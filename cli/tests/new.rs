@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use support::{SENSOR, SOUND, TEXT, failure, folder, json, success, write_model};
 
-/// Builds and runs a generated crate; all of them share one target folder.
+/// Builds and runs a generated crate. All of them share one target folder, so each has a name of its own.
 fn run(crate_folder: &Path) -> String {
     let output = Command::new(env!("CARGO"))
         .args(["run", "--release", "--quiet"])
@@ -24,8 +24,8 @@ fn generate(test: &str, model: &str, more: &[&str]) -> String {
     let folder = folder(test);
     write_model(model, &folder.join("q.safetensors"));
     let repository = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    success(&folder, &[&["new", "mine", "--model", "q.safetensors", "--path", repository], more].concat());
-    run(&folder.join("mine"))
+    success(&folder, &[&["new", test, "--model", "q.safetensors", "--path", repository], more].concat());
+    run(&folder.join(test))
 }
 
 #[test]
