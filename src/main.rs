@@ -10,7 +10,7 @@ mod baked;
 mod board;
 
 use baked::chosen::{LISTENER, PIPELINE, Pipeline};
-use board::{cycles, meter, sound::Source, sound::Wav};
+use board::{cycles::Clock, meter, sound::Source, sound::Wav};
 use microformer::pipeline::{Heard, Progress};
 
 /// Samples to read at once: one step of the front end at 16 kHz.
@@ -23,19 +23,19 @@ board::program!(run);
 
 fn run() -> Result<(), &'static str> {
     let pipeline = board::once!(: Pipeline = PIPELINE).ok_or("the pipeline is taken twice")?;
-    cycles::start();
+    let clock = Clock::start();
     let arguments = board::Arguments::read();
     let every_token = arguments.get(1) == Some("tokens");
     match arguments.get(0) {
-        Some(path) => listen(pipeline, &mut Wav::open(path)?, every_token),
-        None => listen(pipeline, &mut Wav::in_flash(YES)?, every_token),
+        Some(path) => listen(pipeline, &clock, &mut Wav::open(path)?, every_token),
+        None => listen(pipeline, &clock, &mut Wav::in_flash(YES)?, every_token),
     }
     Ok(())
 }
 
-fn listen(pipeline: &mut Pipeline, source: &mut impl Source, every_token: bool) {
+fn listen(pipeline: &mut Pipeline, clock: &Clock, source: &mut impl Source, every_token: bool) {
     let mut buffer = [0; PIECE];
-    let (mut time, mut words, mut level, mut dearest) = (0u64, 0u32, 0u16, 0u32);
+    let (mut time, mut words, mut level, mut cost) = (0u64, 0u32, 0u16, Cost::default());
     loop {
         let mut samples = source.read(&mut buffer);
         if samples.is_empty() {
@@ -45,9 +45,9 @@ fn listen(pipeline: &mut Pipeline, source: &mut impl Source, every_token: bool) 
         level = samples.iter().map(|sample| sample.unsigned_abs()).fold(level, u16::max);
         loop {
             meter::begin();
-            let begun = cycles::now();
+            let begun = clock.now();
             let progress = pipeline.listen(&LISTENER, &mut samples);
-            dearest = dearest.max(cycles::now().wrapping_sub(begun));
+            cost.add(clock.since(begun), progress != Progress::Hungry);
             meter::end();
             match progress {
                 Progress::Hungry => break,
@@ -66,8 +66,24 @@ fn listen(pipeline: &mut Pipeline, source: &mut impl Source, every_token: bool) 
         }
     }
     tell_end(pipeline, time, words, source.overruns());
-    if dearest > 0 {
-        board::say!("cost {} cycles for the dearest frame", dearest);
+    if let Some(mean) = cost.total.checked_div(u64::from(cost.frames)).filter(|&mean| mean > 0) {
+        board::say!("cost {} {} a frame, {} the dearest", mean, clock.unit(), cost.dearest);
+    }
+}
+
+/// What frames cost, as the chip's own counter tells it.
+#[derive(Default)]
+struct Cost {
+    total: u64,
+    frames: u32,
+    dearest: u32,
+}
+
+impl Cost {
+    fn add(&mut self, spent: u32, is_frame: bool) {
+        self.total += u64::from(spent);
+        self.frames += u32::from(is_frame);
+        self.dearest = self.dearest.max(spent);
     }
 }
 

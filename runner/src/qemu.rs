@@ -122,6 +122,8 @@ impl<'i> Run<'i> {
         let mut command = Command::new(PROGRAM);
         command.args(["-machine", self.machine, "-nographic", "-monitor", "none", "-serial", "none"]);
         command.args(["-semihosting-config", &semihosting]);
+        // Every instruction takes 2⁶ ns, so that the firmware's own clock (src/board/cycles.rs) counts instructions.
+        command.args(["-icount", "shift=6"]);
         command.args(["-device", &format!("loader,addr={mark:#x},data={MARK:#x},data-len=8,cpu-num=0")]);
         if let Some(plugin) = &self.plugin {
             command.args(["-plugin", plugin]);

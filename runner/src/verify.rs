@@ -97,6 +97,7 @@ fn steps(options: &Options) -> Vec<Step<'_>> {
     }
     steps.push(("gate: no floating point in the firmware".to_owned(), Box::new(gates::float::check)));
     steps.push(("gate: no panic in a model's step".to_owned(), Box::new(gates::panic::check)));
+    steps.push(("gate: the firmware tells its true cost".to_owned(), Box::new(gates::clock::check)));
     let record = options.record;
     steps.push((
         "gate: memory and instructions of each model".to_owned(),
