@@ -2,11 +2,8 @@
 
 The manifest's columns are file, start, samples and label, where the label is the word itself: which words are
 keywords is decided later, at training. Only windows of the noise recordings marked `train` are ever mixed in.
-
-    python -m microformer_train.audio --data ../shared/data/speech_commands --cache cache
 """
 
-import argparse
 import csv
 import io
 import tarfile
@@ -157,30 +154,21 @@ def write_babble(part: Part, clips: list, count: int, random: np.random.Generato
         part.add(sum_of_voices / max(0.1, np.abs(sum_of_voices).max()) * random.uniform(0.05, 0.9), BABBLE)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder of the Speech Commands set")
-    parser.add_argument("--cache", type=Path, required=True, help="where the WAVs and manifests go (5 GB)")
-    parser.add_argument("--copies", type=int, default=6, help="copies of each clip, the first unaltered")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    options.cache.mkdir(parents=True, exist_ok=True)
-    random = np.random.default_rng(options.seed)
-    noise = Noise(read_noise(options.data, "train"), random)
-    clips = read_train(options.data)
-    for copy in range(options.copies):
-        with Part(options.cache, f"copy{copy}") as part:
+def fill(data: Path, cache: Path, copies: int = 6, seed: int = 1):
+    """Writes the parts `copy0` (unaltered) to `copyN`, `silence`, `babble` and `val`."""
+    cache.mkdir(parents=True, exist_ok=True)
+    random = np.random.default_rng(seed)
+    noise = Noise(read_noise(data, "train"), random)
+    clips = read_train(data)
+    for copy in range(copies):
+        with Part(cache, f"copy{copy}") as part:
             for clip, word in tqdm(clips, desc=f"copy {copy}"):
                 part.add(fit(clip) if copy == 0 else augment(clip, noise, random), word)
-    with Part(options.cache, "silence") as part:
+    with Part(cache, "silence") as part:
         write_silences(part, noise, 6000, random)
-    with Part(options.cache, "babble") as part:
+    with Part(cache, "babble") as part:
         write_babble(part, clips, 2000, random)
-    with Part(options.cache, "val") as part:
-        for clip, word in read_val(options.data):
+    with Part(cache, "val") as part:
+        for clip, word in read_val(data):
             part.add(fit(clip), word)
-        write_silences(part, Noise(read_noise(options.data, "val"), np.random.default_rng(7)), 150, random)
-
-
-if __name__ == "__main__":
-    main()
+        write_silences(part, Noise(read_noise(data, "val"), np.random.default_rng(7)), 150, random)

@@ -15,7 +15,7 @@ import torch
 from . import features
 from .audio import RATE, Noise, Part, decibels, fit, level, read_noise, read_val
 from .export import load
-from .keyword import KEYWORDS, classify
+from .clips import KEYWORDS, classify
 
 RATIOS = (20, 10, 0)  # decibels of word over noise
 
@@ -54,27 +54,30 @@ def accuracy(model, normalize: dict, manifest: Path, seconds: int) -> float:
     return 100 * (scores.argmax(1) == classes).float().mean().item()
 
 
+def judge(folder: Path, data: Path, cache: Path) -> dict:
+    """Writes `validation.json` beside the model, and returns what is in it."""
+    if not (cache / "check_stream.csv").exists():
+        write_checks(data, cache)
+    model, configuration = load(folder / "float.safetensors")
+    figures = {"clips": accuracy(model, configuration["normalize"], cache / "val.csv", 1)}
+    figures["after two seconds"] = accuracy(model, configuration["normalize"], cache / "check_stream.csv", 3)
+    for ratio in RATIOS:
+        figures[f"{ratio} dB"] = accuracy(model, configuration["normalize"], cache / f"check_{ratio}dB.csv", 1)
+    figures = {name: round(value, 1) for name, value in figures.items()}
+    (folder / "validation.json").write_text(json.dumps(figures, indent=1) + "\n")
+    print(folder.name, figures)
+    return figures
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path, nargs="+", help="folders with float.safetensors")
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--cache", type=Path, default=Path("cache"))
     options = parser.parse_args()
     torch.set_num_threads(1)
-    if not (options.cache / "check_stream.csv").exists():
-        write_checks(options.data, options.cache)
     for folder in options.model:
-        model, configuration = load(folder / "float.safetensors")
-        figures = {"clips": accuracy(model, configuration["normalize"], options.cache / "val.csv", 1)}
-        figures["after two seconds"] = accuracy(
-            model, configuration["normalize"], options.cache / "check_stream.csv", 3
-        )
-        for ratio in RATIOS:
-            path = options.cache / f"check_{ratio}dB.csv"
-            figures[f"{ratio} dB"] = accuracy(model, configuration["normalize"], path, 1)
-        figures = {name: round(value, 1) for name, value in figures.items()}
-        (folder / "validation.json").write_text(json.dumps(figures, indent=1) + "\n")
-        print(folder.name, figures)
+        judge(folder, options.data, options.cache)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 """The keyword recipe: sound in, `models/NAME/float.safetensors`, its figures and a plot of its progress out.
 
-    python -m microformer_train.audio --data ../shared/data/speech_commands --cache cache
-    python -m microformer_train.keyword --cache cache --name keyword
-    KEYWORDS=bed,cat,dog python -m microformer_train.keyword --cache cache --name pets
+    python -m microformer_train.keyword --data ../shared/data/speech_commands
+    KEYWORDS=bed,cat,dog python -m microformer_train.keyword --data ../shared/data/speech_commands --name pets
 """
 
 import argparse
@@ -17,15 +16,13 @@ import torch.nn.functional as F
 from torch import Tensor
 from tqdm import tqdm
 
-from . import features
-from .audio import BABBLE, SILENCE
-from .export import export, transformer_tensors
+from . import audio, card, evaluate, features, synthesize
+from .clips import KEYWORDS, Clips, classify
+from .export import export, load, transformer_tensors
 from .model import CausalTransformer, Shape
 from .plot import plot_progress
 from .streams import FRAMES, MEAN, POOL, STD, STRIDE, Batch, Composer, join, normalize
 
-KEYWORDS = "yes,no,up,down,left,right,on,off,stop,go"
-UNKNOWN = "_unknown_"
 STEM = {
     "kind": "convolution",
     "channels": 16,
@@ -41,62 +38,42 @@ SIZES = {
 SECONDS = 3  # of a training stream
 
 
-class Clips:
-    """All parts of the cache in memory, the rows of each kind, and what an epoch draws from them."""
+class Teachers:
+    """Models already trained: what they think of a second is a softer truth than its label.
 
-    # Rows an epoch draws of each kind, besides every clip of a keyword once.
-    DRAWS = {UNKNOWN: 3000, SILENCE: 2000, BABBLE: 400, "synthetic keywords": 500, "synthetic words": 1000}
+    Each batch asks one of them. The loss is linear in its target, so on average they are asked all.
+    """
 
-    def __init__(self, cache: Path, keywords: list[str], seed: int):
-        self.labels = [*keywords, UNKNOWN, SILENCE]
-        self.keywords = keywords
-        self.random = torch.Generator().manual_seed(seed)
-        copies = [features.read(part) for part in sorted(cache.glob("copy*.csv"))]
-        self.copies, self.clips, self.signal = len(copies), len(copies[0][1]), copies[0][2]
-        words = copies[0][1]
-        for keyword in set(keywords) - set(words):
-            raise SystemExit(f"no clip of {keyword!r} in {cache}; it has {', '.join(sorted(set(words)))}")
-        spoken = torch.tensor([word in keywords for word in words])
-        self.spoken = spoken.nonzero()[:, 0]
-        self.rows = {UNKNOWN: (~spoken).nonzero()[:, 0]}
-        parts = list(copies)
-        words = [word for part in parts for word in part[1]]
-        for name in ("silence", "babble", "synthetic"):
-            if (cache / f"{name}.csv").exists():
-                parts.append(features.read(cache / f"{name}.csv"))
-                first, part_words = len(words), parts[-1][1]
-                words += part_words
-                rows = torch.arange(first, len(words))
-                if name == "synthetic":
-                    spoken = torch.tensor([word in keywords for word in part_words])
-                    self.rows["synthetic keywords"], self.rows["synthetic words"] = rows[spoken], rows[~spoken]
-                else:
-                    self.rows[part_words[0]] = rows
-        self.features = torch.cat([part[0] for part in parts])
-        self.classes = classify(words, self.labels)
-        self.noise = self.features[torch.cat((self.rows[SILENCE], self.rows[BABBLE]))]
+    TEMPERATURE = 2.0
+    SHARE = 0.6  # of the loss
 
-    def draw_epoch(self, clean: float) -> Tensor:
-        """Row numbers of one epoch, shuffled; at least the share `clean` of the clips unaltered."""
-        drawn = [self.spoken]
-        for kind, rows in self.rows.items():
-            drawn.append(rows[torch.randperm(len(rows), generator=self.random)[: self.DRAWS[kind]]])
-        drawn = torch.cat(drawn)
-        copy = torch.randint(self.copies, drawn.shape, generator=self.random)
-        copy = copy.where(torch.rand(copy.shape, generator=self.random) >= clean, 0)
-        drawn = torch.where(drawn < self.clips, drawn + copy * self.clips, drawn)
-        return drawn[torch.randperm(len(drawn), generator=self.random)]
+    def __init__(self, folders: list[Path], labels: list[str], stretch: float, compile: bool):
+        self.models, self.stretch = [], stretch
+        for folder in folders:
+            model, configuration = load(folder / "float.safetensors")
+            if configuration["labels"] != labels:
+                raise SystemExit(f"{folder} knows {', '.join(configuration['labels'])}, not {', '.join(labels)}")
+            self.models.append((model, torch.compile(model, dynamic=False) if compile else model))
+
+    @torch.no_grad()
+    def judge(self, batch: Batch) -> Tensor:
+        """(seconds, labels): probabilities at the temperature."""
+        model, forward = self.models[int(torch.randint(len(self.models), ()))]
+        scores = model.pool(forward(batch.frames))[:, batch.ends].flatten(0, 1)
+        return (scores * self.stretch / self.TEMPERATURE).softmax(-1)
 
 
-def classify(words: list[str], labels: list[str]) -> Tensor:
-    unknown = labels.index(UNKNOWN)
-    return torch.tensor([labels.index(word) if word in labels else unknown for word in words])
-
-
-def loss_of(model: CausalTransformer, scores: Tensor, batch: Batch, keywords: int) -> Tensor:
+def loss_of(model: CausalTransformer, scores: Tensor, batch: Batch, keywords: int, teachers: Teachers) -> Tensor:
     """The right class at the end of every second; between seconds without a keyword, none of the keywords."""
     pooled = model.pool(scores)
-    words = F.cross_entropy(pooled[:, batch.ends].flatten(0, 1), batch.labels.flatten(), label_smoothing=0.05)
+    seconds = pooled[:, batch.ends].flatten(0, 1)
+    # Smoothed labels make right and wrong words equally sure, and then no threshold tells them apart in a stream; teachers
+    # smooth where there is doubt, and only there.
+    words = F.cross_entropy(seconds, batch.labels.flatten(), label_smoothing=0.0 if teachers.models else 0.05)
+    if teachers.models:
+        temperature, share = teachers.TEMPERATURE, teachers.SHARE
+        softened = F.cross_entropy(seconds / temperature, teachers.judge(batch)) * temperature**2
+        words = (1 - share) * words + share * softened
     other = pooled.log_softmax(-1)[..., keywords:].logsumexp(-1)
     false_alarms = -(other * batch.negatives).sum() / batch.negatives.sum().clamp(min=1)
     return words + 0.2 * false_alarms
@@ -149,6 +126,7 @@ def train(options):
     )
     model = CausalTransformer(shape)
     compiled = torch.compile(model, dynamic=False) if options.compile else model
+    teachers = Teachers(options.teacher, clips.labels, options.stretch, options.compile)
     optimizer = torch.optim.AdamW(model.parameter_groups(0.05), options.rate, betas=(0.9, 0.98), fused=True)
     composer = Composer(SECONDS, len(clips.keywords), clips.noise, options.seed)
     first, history = 0, []
@@ -166,7 +144,7 @@ def train(options):
         # Augmentation fades with the learning rate: the last steps see the words mostly as they are.
         fade = 1 - learning_rate(epoch / options.epochs, options) if history else 0.0
         rows = clips.draw_epoch(0.3 * fade)
-        composer.noisy = 0.4 - 0.25 * fade
+        composer.noisy = 0.5 - 0.2 * fade
         steps = len(rows) // batch_len
         losses = 0.0
         for step, picked in enumerate(tqdm(rows[: steps * batch_len].split(batch_len), desc=f"epoch {epoch + 1}")):
@@ -174,7 +152,7 @@ def train(options):
             for group in optimizer.param_groups:
                 group["lr"] = rate
             batch = composer.compose(clips.features[picked], clips.classes[picked])
-            loss = loss_of(model, compiled(batch.frames), batch, len(clips.keywords))
+            loss = loss_of(model, compiled(batch.frames), batch, len(clips.keywords), teachers)
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -189,19 +167,29 @@ def train(options):
     write(options, model, clips, history)
 
 
+def prepare(options):
+    """Fills the cache, where that has not been done."""
+    if not (options.cache / "val.csv").exists():
+        audio.fill(options.data, options.cache)
+    if not (options.cache / "synthetic.csv").exists():
+        synthesize.fill(options.data, options.cache)
+
+
 def write(options, model: CausalTransformer, clips: Clips, history: list[dict]):
     folder = options.models / options.name
     normalization = {"mean": MEAN, "std": STD}
     export(model, folder / "float.safetensors", name=options.name, signal=clips.signal, normalize=normalization)
     parameters = sum(tensor.numel() for tensor in transformer_tensors(model).values())
     figures = {"parameters": parameters, "seed": options.seed, "epochs": options.epochs, **history[-1]}
+    figures["teachers"] = [folder.name for folder in options.teacher]
     (folder / "training.json").write_text(json.dumps(figures | {"history": history}, indent=1) + "\n")
     plot_progress(history, folder / "training.svg", f"{options.name}: validation")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cache", type=Path, required=True, help="folder that microformer_train.audio has filled")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the Speech Commands set")
+    parser.add_argument("--cache", type=Path, default=Path("cache"), help="augmented sound and features (7 GB), made once")
     parser.add_argument("--models", type=Path, default=features.ROOT / "models")
     parser.add_argument("--name", default="keyword", help="folder under models")
     parser.add_argument("--size", choices=SIZES, help="by default the size named like the model, else keyword")
@@ -212,12 +200,18 @@ def main():
     parser.add_argument("--batch", type=int, default=129, help="clips per step")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--teacher", type=Path, nargs="*", default=[], help="folders of trained models to learn from as well")
+    parser.add_argument("--stretch", type=float, default=1.0, help="makes timid teachers surer: a factor on their scores")
     parser.add_argument("--resume", type=Path, help="checkpoint of the plateau to go on from")
     parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=True, help="torch.compile, needs g++")
     options = parser.parse_args()
     options.keywords = os.environ.get("KEYWORDS", KEYWORDS).split(",")
     options.size = options.size or (options.name if options.name in SIZES else "keyword")
+    prepare(options)
     train(options)
+    folder = options.models / options.name
+    evaluate.judge(folder, options.data, options.cache)
+    card.write(folder, options)
 
 
 if __name__ == "__main__":

@@ -121,8 +121,25 @@ class Attention(nn.Module):
         offset = torch.cat((self.query.bias, self.key.bias, self.value.bias))
         x = F.linear(x, weight, offset).view(batch, tokens, 3, self.heads, width // self.heads)
         query, key, value = x.permute(2, 0, 3, 1, 4)
+        if bias.dim() == 4:
+            query, key, value = self.pieces(query, bias), self.bands(key, bias), self.bands(value, bias)
         scores = query @ key.transpose(-1, -2) / math.sqrt(width // self.heads) + bias
-        return self.output((scores.softmax(-1) @ value).transpose(1, 2).reshape(batch, tokens, width))
+        mixed = (scores.softmax(-1) @ value).reshape(batch, self.heads, -1, width // self.heads)[:, :, :tokens]
+        return self.output(mixed.transpose(1, 2).reshape(batch, tokens, width))
+
+    @staticmethod
+    def pieces(x: Tensor, bias: Tensor) -> Tensor:
+        """(batch, heads, tokens, head_len) → (batch, heads, pieces, window, head_len)."""
+        window = bias.shape[2]
+        x = F.pad(x, (0, 0, 0, -x.shape[2] % window))
+        return x.unflatten(2, (-1, window))
+
+    @classmethod
+    def bands(cls, x: Tensor, bias: Tensor) -> Tensor:
+        """Each piece behind the one before it, zeros before the first: all that a query of the piece may see."""
+        x = cls.pieces(x, bias)
+        before = F.pad(x, (0, 0, 0, 0, 1, -1))
+        return torch.cat((before, x), 3)
 
 
 class CausalConvolution(nn.Module):
@@ -190,14 +207,23 @@ class Positions(nn.Module):
 
 
 def attention_bias(tokens: int, shape: Shape, device=None) -> Tensor:
-    """(heads, tokens, tokens): minus infinity outside the band, minus slope times distance inside it."""
+    """(heads, tokens, tokens): minus infinity outside the band, minus slope times distance inside it.
+
+    Where the band is narrow, (heads, pieces, window, 2 · window): the same for pieces of the sequence, each with the
+    piece before it, so that what lies outside the band is not computed at all.
+    """
     step = torch.arange(tokens, device=device)
-    distance = (step[:, None] - step[None, :]).float()
+    query, key = step[:, None], step[None, :]
+    if tokens > 2 * shape.window:
+        first = torch.arange(0, tokens, shape.window, device=device)[:, None, None]
+        query = first + torch.arange(shape.window, device=device)[:, None]
+        key = first + torch.arange(-shape.window, shape.window, device=device)
+    distance = (query - key).float()
     slopes = torch.zeros(shape.heads, device=device)
     if shape.positions == "alibi":
         slopes = 2.0 ** (-8.0 * torch.arange(1, shape.heads + 1, device=device) / shape.heads)
-    outside = (distance < 0) | (distance >= shape.window)
-    return (-slopes[:, None, None] * distance).masked_fill(outside, -torch.inf)
+    outside = (distance < 0) | (distance >= shape.window) | (key < 0)
+    return (-slopes.view(-1, *(1 for _ in distance.shape)) * distance).masked_fill(outside, -torch.inf)
 
 
 class CausalTransformer(nn.Module):

@@ -12,6 +12,7 @@ from torch import Tensor
 FRAMES = 98  # of a clip of one second: (16,000 - 480) / 160 + 1
 SECOND = 100  # frames from the start of one clip to the start of the next
 STRIDE = 4  # frames per token
+EARLY = 3  # tokens at most before the end of a second
 POOL = 24  # tokens of a clip, all of them pooled
 DECIBEL = 64 * 2.302585 / 20  # one decibel in the front-end's units: 64 · ln(amplitude)
 MEAN, STD = 500.0, 150.0
@@ -59,7 +60,7 @@ class Composer:
 
     def __init__(self, seconds: int, keywords: int, noise: Tensor, seed: int):
         self.seconds, self.keywords, self.noise = seconds, keywords, noise
-        self.noisy = 0.4  # share of the streams with a noise mixed in
+        self.noisy = 0.5  # share of the streams with a noise mixed in
         self.random = torch.Generator().manual_seed(seed)
 
     def uniform(self, shape, low: float, high: float) -> Tensor:
@@ -72,11 +73,17 @@ class Composer:
         turns = [noise.flip(1) if turn % 2 else noise for turn in range(self.seconds + 1)]
         return torch.cat(turns, 1)[:, : self.seconds * SECOND]
 
+    def attenuate(self, clips: Tensor) -> Tensor:
+        """Every third clip up to 18 dB quieter: the noise of a room does not follow the speaker's level."""
+        quiet = self.uniform(len(clips), 0, 1) < 1 / 3
+        decibels = torch.where(quiet, self.uniform(len(clips), 0, 18), torch.tensor(0.0))
+        return (clips.float() - decibels[:, None, None] * DECIBEL).clamp(min=0)
+
     def compose(self, clips: Tensor, labels: Tensor) -> Batch:
         """(clips, FRAMES, features) i16 and their labels, a multiple of `seconds` of them."""
         labels = labels.view(-1, self.seconds)
         streams = len(labels)
-        stream = join(clips.view(streams, self.seconds, FRAMES, -1).float())
+        stream = join(self.attenuate(clips).view(streams, self.seconds, FRAMES, -1))
         noisy = self.uniform(streams, 0, 1) < self.noisy
         ratio = torch.where(noisy, self.uniform(streams, 3, 50), torch.tensor(200.0))
         stream = mix(stream, self.background(streams), ratio)
@@ -86,7 +93,9 @@ class Composer:
             mask_stretches(piece, 7, 2, self.random)
             mask_stretches(piece, 16, 1, self.random)
         phase = int(torch.randint(STRIDE, (), generator=self.random))
-        ends = [(second * SECOND + FRAMES - phase) // STRIDE - 1 for second in range(self.seconds)]
+        # In a stream the word may lie anywhere in the pool: some batches are judged a little before the second is over.
+        early = int(torch.randint(-EARLY, EARLY + 1, (), generator=self.random).clamp(min=0))
+        ends = [(second * SECOND + FRAMES - phase) // STRIDE - 1 - early for second in range(self.seconds)]
         # A constant length, so that a compiled model stays compiled.
         frames = self.seconds * SECOND - STRIDE + 1
         return Batch(x[:, phase : phase + frames], labels, ends, self.find_negatives(labels, ends))

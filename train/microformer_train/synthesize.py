@@ -2,11 +2,9 @@
 
 Cheap variety, above all of words that are not keywords: what decides false alarms is how many different ones were
 heard. Half of the other words are neighbours of the keywords.
-
-    python -m microformer_train.synthesize --data ../shared/data/speech_commands --cache cache
 """
 
-import argparse
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -62,22 +60,16 @@ def speak(word: str, random: np.random.Generator) -> np.ndarray:
     return out
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder of the Speech Commands set, for its noise")
-    parser.add_argument("--cache", type=Path, required=True)
-    parser.add_argument("--per-keyword", type=int, default=60)
-    parser.add_argument("--per-other", type=int, default=8)
-    parser.add_argument("--seed", type=int, default=2)
-    options = parser.parse_args()
-    random = np.random.default_rng(options.seed)
-    noise = Noise(read_noise(options.data, "train"), random)
-    spoken = [word for word in KEYWORDS for _ in range(options.per_keyword)]
-    spoken += [word for word in OTHERS for _ in range(options.per_other)]
-    with Part(options.cache, "synthetic") as part:
+def fill(data: Path, cache: Path, per_keyword: int = 60, per_other: int = 8, seed: int = 2):
+    """Writes the part `synthetic`; without the two programs there is none, and training does without."""
+    for program in ("espeak-ng", "flite"):
+        if shutil.which(program) is None:
+            print(f"{program} is not installed: training goes on without synthetic speech")
+            return
+    random = np.random.default_rng(seed)
+    noise = Noise(read_noise(data, "train"), random)
+    spoken = [word for word in KEYWORDS for _ in range(per_keyword)]
+    spoken += [word for word in OTHERS for _ in range(per_other)]
+    with Part(cache, "synthetic") as part:
         for word in tqdm(spoken, desc="speak"):
             part.add(augment(speak(word, random), noise, random), word)
-
-
-if __name__ == "__main__":
-    main()
