@@ -5,6 +5,7 @@
 
 pub mod arith;
 pub mod decide;
+pub mod generate;
 pub mod kernels;
 pub mod model;
 pub mod pipeline;

@@ -1,5 +1,8 @@
 //! The tool for people with data and a trained model: features, quantize, evaluate, run, inspect, new.
 
+#[macro_use]
+mod output;
+
 mod audio;
 mod clips;
 mod convert;

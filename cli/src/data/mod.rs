@@ -8,7 +8,7 @@ mod npz;
 pub mod sound;
 mod table;
 mod tensors;
-mod text;
+pub mod text;
 
 use anyhow::{Result, anyhow, bail, ensure};
 use clap::Args;

@@ -1,4 +1,5 @@
-//! Text for models of characters or bytes: one long text, cut into pieces that the model can bear.
+//! Text for models of characters or bytes: one long text, cut into pieces that the model can bear. And the way back:
+//! tokens to text.
 
 use super::Raw;
 use anyhow::{Context, Result, bail, ensure};
@@ -49,6 +50,81 @@ pub fn tokenize(text: &[u8], config: &Config) -> Result<Vec<usize>> {
                 .with_context(|| format!("the character {letter:?} is not among the labels of model `{}`", config.name))
         })
         .collect()
+}
+
+/// A prompt, also for models whose labels are words.
+pub fn tokenize_prompt(prompt: &str, config: &Config) -> Result<Vec<usize>> {
+    if kind(config) != Kind::Words {
+        return tokenize(prompt.as_bytes(), config);
+    }
+    let token = |word: &str| {
+        let token = config.labels.iter().position(|label| label == word);
+        token.with_context(|| format!("{word:?} is not among the labels of model `{}`", config.name))
+    };
+    prompt.split_whitespace().map(token).collect()
+}
+
+/// What a token stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Bytes,
+    Characters,
+    Words,
+}
+
+fn kind(config: &Config) -> Kind {
+    match config.input {
+        Input::Tokens(vocabulary) if is_bytes(config, vocabulary) => Kind::Bytes,
+        _ if config.labels.iter().all(|label| label.chars().count() == 1) => Kind::Characters,
+        _ => Kind::Words,
+    }
+}
+
+/// Tokens to text, one by one.
+pub struct Writer<'c> {
+    config: &'c Config,
+    kind: Kind,
+    /// Bytes of a character that is not complete yet.
+    pending: Vec<u8>,
+}
+
+impl<'c> Writer<'c> {
+    pub fn new(config: &'c Config) -> Self {
+        Self { config, kind: kind(config), pending: Vec::new() }
+    }
+
+    /// What stands between a prompt and the first token.
+    pub fn gap(&self) -> &'static str {
+        if self.kind == Kind::Words { " " } else { "" }
+    }
+
+    /// What `token` adds to the text.
+    pub fn write(&mut self, token: usize) -> String {
+        match self.kind {
+            Kind::Characters => self.config.labels[token].clone(),
+            Kind::Words => format!("{} ", self.config.labels[token]),
+            Kind::Bytes => {
+                self.pending.push(token as u8);
+                match std::str::from_utf8(&self.pending) {
+                    // The rest of the character may still come.
+                    Err(error) if error.error_len().is_none() => String::new(),
+                    _ => self.rest(),
+                }
+            }
+        }
+    }
+
+    /// What is left of an unfinished character.
+    pub fn rest(&mut self) -> String {
+        let text = String::from_utf8_lossy(&self.pending).into_owned();
+        self.pending.clear();
+        text
+    }
+
+    pub fn write_all(mut self, tokens: &[usize]) -> String {
+        let text: String = tokens.iter().map(|&token| self.write(token)).collect();
+        text + &self.rest()
+    }
 }
 
 /// Whether tokens are bytes: 256 of them, and the printable ones of ASCII, where the labels are characters, in their places.

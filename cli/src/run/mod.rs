@@ -1,18 +1,19 @@
-//! `microformer run`: one sequence in, the scores after every token and at its end out.
+//! `microformer run`: one sequence in, the scores after every token and at its end out; or a prompt in, a text out.
 
 mod attention;
+mod generate;
 
 use crate::data::{self, DataArguments, Input, Sequence};
 use crate::model::{Engine, Model, Ready, best, softmax};
 use crate::picture;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use attention::Attention;
 use clap::Args;
 use microformer_bake::{Config, Matrix};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Run a model on one sequence and print its scores
+/// Run a model on one sequence and print its scores, or let it continue a text
 #[derive(Args)]
 #[command(after_help = format!("\
 A quantised model runs in the integer engine of the chip, on this machine; a float model in 64-bit floats.
@@ -22,12 +23,14 @@ A quantised model runs in the integer engine of the chip, on this machine; a flo
 Examples:
   microformer run quantized.safetensors gesture.csv
   microformer run quantized.safetensors word.wav --attention attention.svg
-  microformer run float.safetensors test.npz --index 3 --json", data::KINDS))]
+  microformer run float.safetensors test.npz --index 3 --json
+  microformer run quantized.safetensors --generate 200 --prompt \"The \" --temperature 0.7 --top-k 10 --seed 1", data::KINDS))]
 pub struct Arguments {
     /// A float or quantised model file
     model: PathBuf,
     /// The sequence
-    file: PathBuf,
+    #[arg(required_unless_present = "generate")]
+    file: Option<PathBuf>,
     /// Which sequence, where the file holds several
     #[arg(long, default_value_t = 0)]
     index: usize,
@@ -39,18 +42,28 @@ pub struct Arguments {
     json: bool,
     #[command(flatten)]
     data: DataArguments,
+    #[command(flatten)]
+    generating: generate::GenerateArguments,
 }
 
 pub fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(count) = arguments.generating.generate {
+        ensure!(
+            arguments.attention.is_none(),
+            "--attention draws one sequence that is read, not one that is generated"
+        );
+        return generate::run(&arguments.generating, &arguments.model, count, arguments.json);
+    }
+    let file = arguments.file.as_deref().context("give the sequence to run")?;
     if let Some(path) = &arguments.attention {
         picture::check_name(path)?;
     }
     let model = Model::read(&arguments.model)?;
     let config = model.config().clone();
-    let mut data = data::load(&arguments.file, &config, &arguments.data)?;
+    let mut data = data::load(file, &config, &arguments.data)?;
     let count = data.sequences.len();
     if arguments.index >= count {
-        bail!("{} holds {count} sequences; choose --index 0 to {}", arguments.file.display(), count - 1);
+        bail!("{} holds {count} sequences; choose --index 0 to {}", file.display(), count - 1);
     }
     let sequence = data.sequences.swap_remove(arguments.index);
     let ready = model.ready(&arguments.model)?;
