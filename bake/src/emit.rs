@@ -8,14 +8,34 @@ use microformer_packed::{
 };
 
 /// The module's text, for use through `microformer::include_model!`: `MODEL`, `STATE_WORDS`, `State` and `STATE`; for a
-/// model that listens also `LISTENER`, `Pipeline` and `PIPELINE`.
+/// model of features also `INPUT`; for one that listens `LISTENER`, `Pipeline` and `PIPELINE`.
 #[must_use]
 pub fn module(assembled: &Assembled) -> String {
     let mut text = model_module(assembled.model);
+    if !assembled.input_scales.is_empty() && assembled.listening.is_none() {
+        text.push_str(&input_constant(assembled));
+    }
     if let Some(listening) = &assembled.listening {
         text.push_str(&listening_module(listening));
     }
     text
+}
+
+/// How a sensor's values become codes; floats that a program folds into integers when it is compiled.
+fn input_constant(assembled: &Assembled) -> String {
+    let normalize = assembled.config.normalize.as_ref();
+    let code = |(feature, &scale): (usize, &f32)| {
+        let (mean, std) =
+            normalize.map_or((0.0, 1.0), |normalize| (normalize.mean.at(feature), normalize.std.at(feature)));
+        format!("({:?}, {:?})", mean as f32, (std * f64::from(scale)) as f32)
+    };
+    let codes: Vec<String> = assembled.input_scales.iter().enumerate().map(code).collect();
+    format!(
+        "\n/// The mean of each feature, and what one unit of its code stands for: code = (value − mean) / unit, rounded.\n\
+         pub const INPUT: [(f32, f32); {}] = [{}];\n",
+        codes.len(),
+        codes.join(", ")
+    )
 }
 
 fn listening_module(listening: &Listening) -> String {

@@ -36,8 +36,14 @@ fn firmware_of_a_sensor_model_runs() {
 
 #[test]
 fn firmware_of_a_token_model_runs() {
-    let log = generate("new-text", TEXT, &["--board", "lm3s6965evb"]);
+    let log = generate("new-text", TEXT, &["--board", "lm3s6965evb", "--prompt", "ab ca"]);
     assert!(log.contains("text: "), "{log}");
+    // The chip writes what this machine writes.
+    let sampling = ["--temperature", "0.7", "--top-k", "10", "--seed", "1", "--json"];
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-text");
+    let run = [&["run", "q.safetensors", "--generate", "64", "--prompt", "ab ca"], &sampling[..]].concat();
+    let text = json(&folder, &run)["text"].as_str().expect("a text").to_owned();
+    assert!(text.len() == 64 && log.contains(&format!("\n{text}\n")), "{text:?} is not in {log:?}");
 }
 
 #[test]

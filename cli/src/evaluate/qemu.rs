@@ -44,7 +44,7 @@ pub fn scores(request: &Request, data: &Data, chosen: &[usize], engine: &Engine)
     ensure!(request.board.machine.is_some(), "QEMU has no machine for the board {}", request.board.name);
     let sequences = payloads(request, data, chosen, engine)?;
     let room = inspect::flash_left(request.quantized, request.board)?;
-    let source = Source::around(&[Path::new("."), Path::new(env!("CARGO_MANIFEST_DIR"))])?;
+    let source = Source::around(&[Path::new(".")])?;
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} sequences in QEMU").expect("a valid template");
     let progress = ProgressBar::new(chosen.len() as u64).with_style(style);
     progress.tick();
@@ -115,7 +115,7 @@ fn main(request: &Request) -> Result<String> {
 fn build(request: &Request, config: &Config, source: &Source, sequences: &[u8]) -> Result<PathBuf> {
     let target = match source {
         Source::Repository(root) => root.join("target"),
-        Source::Registry => std::env::temp_dir().join("microformer"),
+        Source::Git(_) => std::env::temp_dir().join("microformer"),
     };
     let folder = target.join(CRATE);
     let main = main(request)?;

@@ -1,8 +1,8 @@
 //! The example that a new firmware runs: a sequence of the user's data, or a made-up one.
 
-use crate::data::{self, DataArguments, Input, sound};
+use crate::data::{self, DataArguments, Input, sound, text};
 use crate::model::Engine;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use microformer_bake::{Config, Matrix, Quantized, config};
 use std::path::Path;
 
@@ -28,8 +28,21 @@ pub fn bake(model: &Quantized, path: &Path, data: Option<&Path>, index: usize) -
         .into_iter()
         .nth(index)
         .with_context(|| format!("{} holds {count} sequences; choose --index 0 to {}", data.display(), count - 1))?;
-    anyhow::ensure!(config.signal.is_none(), "{} holds features, but the firmware listens: give sound", data.display());
+    ensure!(config.signal.is_none(), "{} holds features, but the firmware listens: give sound", data.display());
     Ok((bytes(model, path, &sequence.input)?, note(sequence.label, &sequence.name)))
+}
+
+/// A prompt to continue, and what it is.
+pub fn prompt(model: &Quantized, prompt: &str) -> Result<(Vec<u8>, String)> {
+    let config = &model.config;
+    ensure!(
+        matches!(config.input, config::Input::Tokens(_)),
+        "model `{}` takes features, not tokens: --prompt is for models that continue a text",
+        config.name
+    );
+    let tokens = text::tokenize_prompt(prompt, config)?;
+    ensure!(!tokens.is_empty(), "--prompt is empty; a model that has seen nothing has no scores");
+    Ok((token_bytes(&tokens), format!(" The prompt is {prompt:?}.")))
 }
 
 /// The main.rs that suits the model.
@@ -69,7 +82,11 @@ fn made_up(model: &Quantized, path: &Path) -> Result<Vec<u8>> {
 /// A sequence as the firmware reads it: tokens of 16 bits, or features of 8.
 pub fn bytes(model: &Quantized, path: &Path, input: &Input) -> Result<Vec<u8>> {
     Ok(match input {
-        Input::Tokens(tokens) => tokens.iter().flat_map(|&token| (token as u16).to_le_bytes()).collect(),
+        Input::Tokens(tokens) => token_bytes(tokens),
         Input::Features { .. } => Engine::new(model, path)?.codes(input).iter().map(|&code| code as u8).collect(),
     })
+}
+
+fn token_bytes(tokens: &[usize]) -> Vec<u8> {
+    tokens.iter().flat_map(|&token| (token as u16).to_le_bytes()).collect()
 }

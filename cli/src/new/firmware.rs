@@ -1,7 +1,7 @@
 //! The files of a firmware crate, from the templates; the folder appears whole or not at all.
 
 use crate::inspect::Board;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use microformer_bake::Config;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     Repository(PathBuf),
-    Registry,
+    Git(String),
 }
 
 impl Source {
@@ -25,15 +25,15 @@ impl Source {
         Ok(Self::Repository(path))
     }
 
-    /// The repository that one of the paths lies in, or else the registry.
+    /// The repository that one of the paths lies in, or else the one that this tool was built from.
     pub fn around(paths: &[&Path]) -> Result<Self> {
-        for path in paths {
+        for path in paths.iter().copied().chain([Path::new(env!("CARGO_MANIFEST_DIR"))]) {
             let full = std::path::absolute(path).with_context(|| format!("{} is no path", path.display()))?;
             if let Some(found) = full.ancestors().find(|ancestor| is_repository(ancestor)) {
                 return Ok(Self::Repository(fs::canonicalize(found)?));
             }
         }
-        Ok(Self::Registry)
+        bail!("the microformer repository is not where this tool was built; say --path FOLDER or --git ADDRESS")
     }
 
     fn dependency(&self, folder: &str) -> String {
@@ -41,7 +41,7 @@ impl Source {
             Self::Repository(root) => {
                 format!("path = {:?}", root.join(folder).display().to_string().trim_end_matches('/'))
             }
-            Self::Registry => format!("version = {:?}", env!("CARGO_PKG_VERSION")),
+            Self::Git(address) => format!("git = {address:?}"),
         }
     }
 }

@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 /// Make a firmware crate with a model baked in, that builds and runs in QEMU as generated
 #[derive(Args)]
 #[command(after_help = "\
-Example:
+Examples:
   microformer new gestures --model quantized.safetensors --example test.npz
+  microformer new writer --model quantized.safetensors --prompt \"The \"
   cd gestures && cargo run --release")]
 pub struct Arguments {
     /// Folder to make; its last part names the crate
@@ -31,9 +32,15 @@ pub struct Arguments {
     /// Which sequence of the data
     #[arg(long, default_value_t = 0)]
     index: usize,
-    /// Folder of the microformer repository to depend on [default: the one around this or the new folder, else crates.io]
-    #[arg(long)]
+    /// Text to continue, for a model of tokens
+    #[arg(long, value_name = "TEXT", conflicts_with = "example")]
+    prompt: Option<String>,
+    /// Folder of the microformer repository to depend on [default: the one around here, else the one this tool is from]
+    #[arg(long, conflicts_with = "git")]
     path: Option<PathBuf>,
+    /// Address of a microformer repository to depend on, so that the firmware builds on other machines too
+    #[arg(long, value_name = "ADDRESS")]
+    git: Option<String>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<()> {
@@ -45,10 +52,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let board = inspect::find_board(&arguments.board)?;
     inspect::check_fit(&model, board).with_context(|| format!("{file} cannot run on {}", board.name))?;
-    let (example, note) = example::bake(&model, &arguments.model, arguments.example.as_deref(), arguments.index)?;
-    let source = match &arguments.path {
-        Some(path) => Source::at(path)?,
-        None => Source::around(&[folder, Path::new(".")])?,
+    let (example, note) = match &arguments.prompt {
+        Some(prompt) => example::prompt(&model, prompt)?,
+        None => example::bake(&model, &arguments.model, arguments.example.as_deref(), arguments.index)?,
+    };
+    let source = match (&arguments.path, &arguments.git) {
+        (Some(path), _) => Source::at(path)?,
+        (None, Some(address)) => Source::Git(address.clone()),
+        (None, None) => Source::around(&[folder, Path::new(".")])?,
     };
     let firmware = Firmware {
         name: &name,
@@ -62,8 +73,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     firmware.write(folder)?;
     println!("{}: firmware for {} with model `{}`.{note}", folder.display(), board.name, model.config.name);
     println!("run it: cd {} && cargo run --release", folder.display());
-    if let Source::Registry = source {
-        println!("it takes microformer from crates.io; inside a copy of the repository, say --path REPOSITORY");
+    if let Source::Repository(root) = source {
+        println!("it takes microformer from {}; --path or --git takes it from elsewhere", root.display());
     }
     Ok(())
 }
