@@ -26,7 +26,7 @@ fn check(name: &str) -> usize {
     let expected = SafeTensors::deserialize(&bytes).unwrap();
 
     let mut seen = BTreeMap::new();
-    let mut observe = |name: &str, tokens: &Matrix| {
+    let mut observe = |name: &str, tokens: &mut Matrix| {
         assert!(seen.insert(name.to_owned(), tokens.clone()).is_none(), "{name} was shown twice");
     };
     let input = expected.tensor("input").unwrap();

@@ -10,12 +10,12 @@ use crate::linear::{dot, linear};
 /// Watched: `queries`, `keys`, `values`, `head.N.weights` (tokens × tokens, each row sums to one), `mixed`.
 #[must_use]
 pub fn attention(config: &Config, block: &Block, tokens: &Matrix, observe: &mut Observer) -> Matrix {
-    let queries = linear(&block.query, tokens);
-    let keys = linear(&block.key, tokens);
-    let values = linear(&block.value, tokens);
-    observe("queries", &queries);
-    observe("keys", &keys);
-    observe("values", &values);
+    let mut queries = linear(&block.query, tokens);
+    let mut keys = linear(&block.key, tokens);
+    let mut values = linear(&block.value, tokens);
+    observe("queries", &mut queries);
+    observe("keys", &mut keys);
+    observe("values", &mut values);
 
     let mut mixed = Matrix::zeros(tokens.rows, config.width);
     for head in 0..config.heads {
@@ -30,16 +30,18 @@ pub fn attention(config: &Config, block: &Block, tokens: &Matrix, observe: &mut 
                 })
                 .collect();
             weights.row_mut(token)[first..=token].copy_from_slice(&softmax(&scores));
-            for other in first..=token {
+        }
+        observe(&format!("head.{head}.weights"), &mut weights);
+        for token in 0..tokens.rows {
+            for other in (token + 1).saturating_sub(config.window)..=token {
                 let weight = weights.row(token)[other];
                 for lane in lanes.clone() {
                     mixed.row_mut(token)[lane] += weight * values.row(other)[lane];
                 }
             }
         }
-        observe(&format!("head.{head}.weights"), &weights);
     }
-    observe("mixed", &mixed);
+    observe("mixed", &mut mixed);
     linear(&block.output, &mixed)
 }
 

@@ -35,10 +35,10 @@ pub fn look_up(table: &Matrix, tokens: &[usize]) -> Matrix {
 /// Watched: `embed.convolution` and `embed.depthwise`, after their ReLU, each token as (places, channels).
 #[must_use]
 pub fn stem(shape: &StemShape, layers: &Stem, input: &Matrix, observe: &mut Observer) -> Matrix {
-    let wide = convolve(shape, &layers.convolution, input);
-    observe("embed.convolution", &wide);
-    let deep = convolve_depthwise(shape, &layers.depthwise, &wide);
-    observe("embed.depthwise", &deep);
+    let mut wide = convolve(shape, &layers.convolution, input);
+    observe("embed.convolution", &mut wide);
+    let mut deep = convolve_depthwise(shape, &layers.depthwise, &wide);
+    observe("embed.depthwise", &mut deep);
     linear(&layers.projection, &deep)
 }
 

@@ -15,13 +15,13 @@ use crate::linear::linear;
 #[must_use]
 pub fn mlp(config: &Config, block: &Block, tokens: &Matrix, observe: &mut Observer) -> Matrix {
     let mut hidden = linear(&block.up, tokens);
-    observe("up", &hidden);
+    observe("up", &mut hidden);
     if let Some(layer) = &block.convolution {
         hidden = convolve(layer, &hidden);
-        observe("convolution", &hidden);
+        observe("convolution", &mut hidden);
     }
     hidden.values.iter_mut().for_each(|value| *value = activate(config.activation, *value));
-    observe("activation", &hidden);
+    observe("activation", &mut hidden);
     linear(&block.down, &hidden)
 }
 

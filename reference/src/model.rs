@@ -20,13 +20,13 @@ pub enum Input<'a> {
     Tokens(&'a [usize]),
 }
 
-/// Is shown every intermediate tensor by name, one token in each row.
+/// Is shown every intermediate tensor by name, one token in each row, and may change it: what follows goes on from there.
 ///
 /// In their order: `embed.convolution`, `embed.depthwise` (with a stem), `embed` (with positions); for each block, after
 /// `blocks.N.`: `attention_norm`, `queries`, `keys`, `values`, `head.N.weights`, `mixed`, `attention` (what is added),
 /// `attention_sum`, `mlp_norm`, `up`, `convolution`, `activation`, `mlp`, `mlp_sum`; at last `norm`, `scores`. Where norms
 /// come after the sums, so do their names.
-pub type Observer<'a> = dyn FnMut(&str, &Matrix) + 'a;
+pub type Observer<'a> = dyn FnMut(&str, &mut Matrix) + 'a;
 
 /// The scores of every token: `(tokens, labels)`.
 ///
@@ -36,7 +36,7 @@ pub fn forward(model: &FloatModel, input: Input, observe: &mut Observer) -> Resu
     let config = &model.config;
     let mut stream = embed(model, input, observe)?;
     for (index, block) in model.blocks.iter().enumerate() {
-        let mut observe_block = |name: &str, tokens: &Matrix| observe(&format!("blocks.{index}.{name}"), tokens);
+        let mut observe_block = |name: &str, tokens: &mut Matrix| observe(&format!("blocks.{index}.{name}"), tokens);
         stream = if config.norm_first {
             norm_first(config, block, &stream, &mut observe_block)
         } else {
@@ -45,46 +45,46 @@ pub fn forward(model: &FloatModel, input: Input, observe: &mut Observer) -> Resu
     }
     if let Some(layer) = &model.norm {
         stream = norm_of(config, layer, &stream);
-        observe("norm", &stream);
+        observe("norm", &mut stream);
     }
-    let scores = linear(&model.head, &stream);
-    observe("scores", &scores);
+    let mut scores = linear(&model.head, &stream);
+    observe("scores", &mut scores);
     Ok(scores)
 }
 
 /// x += attention(norm(x)); x += mlp(norm(x)).
 fn norm_first(config: &Config, block: &Block, stream: &Matrix, observe: &mut Observer) -> Matrix {
-    let normed = norm_of(config, &block.attention_norm, stream);
-    observe("attention_norm", &normed);
-    let delta = attention(config, block, &normed, observe);
-    observe("attention", &delta);
-    let stream = add(stream, &delta);
-    observe("attention_sum", &stream);
+    let mut normed = norm_of(config, &block.attention_norm, stream);
+    observe("attention_norm", &mut normed);
+    let mut delta = attention(config, block, &normed, observe);
+    observe("attention", &mut delta);
+    let mut stream = add(stream, &delta);
+    observe("attention_sum", &mut stream);
 
-    let normed = norm_of(config, &block.mlp_norm, &stream);
-    observe("mlp_norm", &normed);
-    let delta = mlp(config, block, &normed, observe);
-    observe("mlp", &delta);
-    let stream = add(&stream, &delta);
-    observe("mlp_sum", &stream);
+    let mut normed = norm_of(config, &block.mlp_norm, &stream);
+    observe("mlp_norm", &mut normed);
+    let mut delta = mlp(config, block, &normed, observe);
+    observe("mlp", &mut delta);
+    let mut stream = add(&stream, &delta);
+    observe("mlp_sum", &mut stream);
     stream
 }
 
 /// x = norm(x + attention(x)); x = norm(x + mlp(x)).
 fn norm_last(config: &Config, block: &Block, stream: &Matrix, observe: &mut Observer) -> Matrix {
-    let delta = attention(config, block, stream, observe);
-    observe("attention", &delta);
-    let stream = add(stream, &delta);
-    observe("attention_sum", &stream);
-    let stream = norm_of(config, &block.attention_norm, &stream);
-    observe("attention_norm", &stream);
+    let mut delta = attention(config, block, stream, observe);
+    observe("attention", &mut delta);
+    let mut stream = add(stream, &delta);
+    observe("attention_sum", &mut stream);
+    let mut stream = norm_of(config, &block.attention_norm, &stream);
+    observe("attention_norm", &mut stream);
 
-    let delta = mlp(config, block, &stream, observe);
-    observe("mlp", &delta);
-    let stream = add(&stream, &delta);
-    observe("mlp_sum", &stream);
-    let stream = norm_of(config, &block.mlp_norm, &stream);
-    observe("mlp_norm", &stream);
+    let mut delta = mlp(config, block, &stream, observe);
+    observe("mlp", &mut delta);
+    let mut stream = add(&stream, &delta);
+    observe("mlp_sum", &mut stream);
+    let mut stream = norm_of(config, &block.mlp_norm, &stream);
+    observe("mlp_norm", &mut stream);
     stream
 }
 
@@ -126,7 +126,7 @@ fn embed(model: &FloatModel, input: Input, observe: &mut Observer) -> Result<Mat
             stream.row(token)[column] + positions.row(token)[column]
         });
     }
-    observe("embed", &stream);
+    observe("embed", &mut stream);
     Ok(stream)
 }
 

@@ -1,5 +1,6 @@
 //! How far the integers are from the floats: the residual stream after every layer, its worst channel, and the scores.
 
+use super::operators::{self, Operator};
 use crate::data::Input;
 use crate::model::Engine;
 use anyhow::{Result, anyhow};
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 pub struct Fidelity {
     layers: Vec<Stage>,
     scores_db: f64,
+    pub operators: Vec<Operator>,
 }
 
 /// The stream after one layer.
@@ -57,7 +59,7 @@ impl Fidelity {
             }
         }
         let layers = stages.into_iter().map(|(after, channels)| Stage::of(after, &channels)).collect();
-        Ok(Self { layers, scores_db: scores.decibels() })
+        Ok(Self { layers, scores_db: scores.decibels(), operators: Vec::new() })
     }
 
     pub fn print(&self) {
@@ -66,6 +68,7 @@ impl Fidelity {
             println!("{after:<28} {stream_db:>6.1} dB   {worst_channel} ({worst_channel_db:.1} dB)");
         }
         println!("{:<28} {:>6.1} dB", "scores", self.scores_db);
+        operators::print(&self.operators);
     }
 }
 
@@ -82,19 +85,19 @@ impl Stage {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Power {
-    signal: f64,
-    noise: f64,
+pub struct Power {
+    pub signal: f64,
+    pub noise: f64,
 }
 
 impl Power {
-    fn add(&mut self, float: f64, integer: f64) {
+    pub fn add(&mut self, float: f64, integer: f64) {
         self.signal += float * float;
         self.noise += (float - integer).powi(2);
     }
 
     /// Silence that is met exactly has no ratio; it counts as a perfect 200 dB.
-    fn decibels(&self) -> f64 {
+    pub fn decibels(&self) -> f64 {
         if self.noise > 0.0 && self.signal > 0.0 { 10.0 * (self.signal / self.noise).log10() } else { 200.0 }
     }
 }

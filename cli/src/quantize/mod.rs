@@ -1,6 +1,7 @@
 //! `microformer quantize`: a float model and calibration data in, the quantised model that firmware bakes out.
 
 mod fidelity;
+mod operators;
 
 use crate::data::{self, DataArguments};
 use crate::model::{Engine, Model};
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = format!("\
 Calibration data are a few hundred sequences as the model will meet them; labels are not needed. The report says how far \
-the integers are from the floats, layer by layer.
+the integers are from the floats, layer by layer, and how much of that each operator would do alone.
 
 {}
 
@@ -58,7 +59,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let quantized = quantize(&model, &ranges).map_err(in_file)?;
     let engine = Engine::new(&quantized, &arguments.model)?;
     // The report takes a few sequences: the figures hardly move with more.
-    let fidelity = Fidelity::measure(&model, &engine, stream_scale(&model, &ranges), chosen.iter().take(32).copied())?;
+    let mut fidelity =
+        Fidelity::measure(&model, &engine, stream_scale(&model, &ranges), chosen.iter().take(32).copied())?;
+    let few = &chosen[..chosen.len().min(8)];
+    fidelity.operators = operators::measure(&model, &quantized, &ranges, few)?;
     quantized.write(&arguments.output).map_err(|error| anyhow!(error))?;
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&fidelity)?);
