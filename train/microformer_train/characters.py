@@ -23,7 +23,7 @@ from .plot import plot_progress
 
 ALPHABET = "\n" + "".join(chr(code) for code in range(32, 127))
 TYPOGRAPHY = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "—": "-", "–": "-", "…": "...", "\xa0": " "})
-LENGTH = 192  # tokens of a training sequence
+LENGTH = 128  # tokens of a training sequence
 BITS = 1 / 0.6931472  # per natural unit
 
 
@@ -137,9 +137,9 @@ def main():
     parser.add_argument("--text", type=Path, required=True, help="a text file, or a folder of HTML")
     parser.add_argument("--name", default="characters")
     parser.add_argument("--models", type=Path, default=ROOT / "models")
-    parser.add_argument("--steps", type=int, default=3000)
-    parser.add_argument("--batch", type=int, default=32, help="sequences per step")
-    parser.add_argument("--rate", type=float, default=4e-3)
+    parser.add_argument("--steps", type=int, default=1600)
+    parser.add_argument("--batch", type=int, default=16, help="sequences per step")
+    parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(1)

@@ -4,13 +4,24 @@ import torch
 from torch import Tensor
 
 
-def augment(x: Tensor, lengths: Tensor, warp: float, scale: float, noise: float) -> tuple[Tensor, Tensor]:
+def augment(x: Tensor, lengths: Tensor, warp: float, scale: float, noise: float, crop: float) -> tuple[Tensor, Tensor]:
     """(sequences, steps, channels) and lengths in, the same shapes out; steps beyond a length stay zero."""
-    x, lengths = warp_time(x, lengths, warp)
+    x, lengths = warp_time(*crop_start(x, lengths, crop), warp)
     count, steps, channels = x.shape
     x = x * (1 + scale * torch.randn(count, 1, channels)) + scale * torch.randn(count, 1, channels)
     x = x + noise * torch.randn_like(x)
     return x * (torch.arange(steps) < lengths[:, None])[:, :, None], lengths
+
+
+def crop_start(x: Tensor, lengths: Tensor, crop: float) -> tuple[Tensor, Tensor]:
+    """Leaves up to a share of `crop` out where a sequence begins."""
+    if crop == 0:
+        return x, lengths
+    start = (crop * torch.rand(len(x)) * lengths).long()
+    place = torch.arange(x.shape[1]) + start[:, None]
+    kept = x.gather(1, place.clamp(max=x.shape[1] - 1)[:, :, None].expand(-1, -1, x.shape[2]))
+    lengths = lengths - start
+    return kept * (torch.arange(x.shape[1]) < lengths[:, None])[:, :, None], lengths
 
 
 def warp_time(x: Tensor, lengths: Tensor, warp: float) -> tuple[Tensor, Tensor]:
