@@ -10,7 +10,7 @@ use support::{SENSOR, SOUND, TEXT, failure, folder, json, success, write_model};
 fn run(crate_folder: &Path) -> String {
     let output = Command::new(env!("CARGO"))
         .args(["run", "--release", "--quiet"])
-        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("firmware"))
+        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder"))
         .env_remove("CARGO_BUILD_TARGET")
         .current_dir(crate_folder)
         .output()

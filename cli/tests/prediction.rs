@@ -104,7 +104,7 @@ fn count(folder: &Path, board: &str) -> HashMap<String, f64> {
     edit(&measure.join(".cargo/config.toml"), "-nographic", "-nographic -icount shift=6");
     let output = Command::new(env!("CARGO"))
         .args(["run", "--release", "--quiet"])
-        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("firmware"))
+        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder"))
         .env_remove("CARGO_BUILD_TARGET")
         .current_dir(&measure)
         .output()

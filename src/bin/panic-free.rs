@@ -38,6 +38,9 @@ mod chip {
                     state.pass(&$module::MODEL, frame, |scores| {
                         black_box(scores);
                     });
+                    state.pass_tokens(&$module::MODEL, black_box(&[]), |scores| {
+                        black_box(scores);
+                    });
                 }
             };
         }

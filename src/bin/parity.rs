@@ -15,8 +15,8 @@ board::program!(run);
 
 /// Tokens through each model: round every ring of the shapes several times.
 const TOKENS: usize = 120;
-/// Layers that are told apart: embed, norm, head, pool, and eleven in each of four blocks; more share the last digest.
-const LAYERS: usize = 4 + 4 * 11;
+/// Layers of the deepest model: embed, norm, head, pool, and eleven in each block.
+const LAYERS: usize = 4 + baked::DEEPEST * 11;
 
 fn run() -> Result<(), &'static str> {
     #[allow(unused_variables)]

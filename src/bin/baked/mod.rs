@@ -31,6 +31,20 @@ const LARGEST: (usize, usize) = {
     (words, values)
 };
 
+/// Blocks of the deepest model.
+pub const DEEPEST: usize = {
+    #[allow(unused_mut)]
+    let mut blocks = 0;
+    macro_rules! deepen {
+        ($module:ident, $name:literal) => {
+            let need = $module::MODEL.blocks.len();
+            blocks = if need > blocks { need } else { blocks };
+        };
+    }
+    for_each_model!(deepen);
+    blocks
+};
+
 pub struct Workspace {
     pub words: [u32; LARGEST.0],
     values: [i8; LARGEST.1],
