@@ -21,7 +21,7 @@ CARD = """# {name}
 |---|---|
 | parameters | {parameters:,} |
 | input | {channels} log-mel values every 10 ms (60–7600 Hz, 30 ms window, no noise suppression, no gain control); a token every {token} ms |
-| shape | 2-D stem, width {width}, {blocks} blocks, {heads} heads, hidden {hidden} with a {convolution}-tap convolution, window {window} tokens, ALiBi |
+| shape | {embed}, width {width}, {blocks} blocks, {heads} heads, hidden {hidden} with a {convolution}-tap convolution, window {window} tokens, ALiBi |
 | answer | mean of the last {pool} tokens' scores |
 | training | {epochs} epochs, seed {seed}{teachers} |
 
@@ -50,6 +50,8 @@ def write(folder: Path, options):
     _, shape = load(folder / "float.safetensors")
     training = json.loads((folder / "training.json").read_text())
     figures = json.loads((folder / "validation.json").read_text())
+    embed = shape["embed"]
+    convolved = embed["kind"] == "convolution"
     taught = ", ".join(training["teachers"])
     command = f"python -m microformer_train.keyword --data ../shared/data/speech_commands --name {folder.name}"
     command += f" --epochs {options.epochs} --decay {options.decay} --seed {options.seed}"
@@ -61,7 +63,8 @@ def write(folder: Path, options):
         labels=" ".join(f"`{label}`" if label.startswith("_") else label for label in shape["labels"]),
         parameters=training["parameters"],
         channels=shape["input"]["features"],
-        token=10 * shape["embed"]["stride"][0],
+        token=10 * (embed["stride"][0] if convolved else embed["stride"]),
+        embed="2-D stem" if convolved else f"a matrix over {embed['frames']} frames",
         pool=shape["pool"]["tokens"],
         epochs=training["epochs"],
         seed=training["seed"],

@@ -18,7 +18,7 @@ class Clips:
     # Rows an epoch draws of each kind, besides every clip of a keyword once.
     DRAWS = {UNKNOWN: 4500, SILENCE: 2000, BABBLE: 400, "synthetic keywords": 500, "synthetic words": 1000}
 
-    def __init__(self, cache: Path, keywords: list[str], seed: int):
+    def __init__(self, cache: Path, keywords: list[str], synthetic: bool, seed: int):
         self.labels = [*keywords, UNKNOWN, SILENCE]
         self.keywords = keywords
         self.random = torch.Generator().manual_seed(seed)
@@ -32,7 +32,7 @@ class Clips:
         self.rows = {UNKNOWN: (~spoken).nonzero()[:, 0]}
         parts = list(copies)
         words = [word for part in parts for word in part[1]]
-        for name in ("silence", "babble", "synthetic"):
+        for name in ("silence", "babble", *(["synthetic"] if synthetic else [])):
             if (cache / f"{name}.csv").exists():
                 parts.append(features.read(cache / f"{name}.csv"))
                 first, part_words = len(words), parts[-1][1]

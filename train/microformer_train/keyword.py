@@ -31,6 +31,7 @@ STEM = {
     "depthwise_kernel": [3, 3],
     "depthwise_stride": [1, 2],
 }
+LINEAR = {"kind": "linear", "frames": 6, "stride": STRIDE}
 SIZES = {
     "keyword": dict(width=48, blocks=4, heads=4, hidden=96, window=16),
     "keyword-small": dict(width=32, blocks=6, heads=4, hidden=64, window=16),
@@ -114,12 +115,12 @@ def learning_rate(progress: float, options) -> float:
 def train(options):
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    clips = Clips(options.cache, options.keywords, options.seed)
+    clips = Clips(options.cache, options.keywords, options.synthetic, options.seed)
     validation = Validation(options.cache, clips.labels)
     shape = Shape(
         input={"features": clips.features.shape[2]},
         labels=clips.labels,
-        embed=STEM,
+        embed=STEM if options.stem else LINEAR,
         convolution=5,
         pool={"kind": "mean", "tokens": POOL},
         **SIZES[options.size],
@@ -203,6 +204,8 @@ def main():
     parser.add_argument("--teacher", type=Path, nargs="*", default=[], help="folders of trained models to learn from as well")
     parser.add_argument("--stretch", type=float, default=1.0, help="makes timid teachers surer: a factor on their scores")
     parser.add_argument("--resume", type=Path, help="checkpoint of the plateau to go on from")
+    parser.add_argument("--stem", action=argparse.BooleanOptionalAction, default=True, help="convolve before the blocks")
+    parser.add_argument("--synthetic", action=argparse.BooleanOptionalAction, default=True, help="synthetic speech too")
     parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=True, help="torch.compile, needs g++")
     options = parser.parse_args()
     options.keywords = os.environ.get("KEYWORDS", KEYWORDS).split(",")
