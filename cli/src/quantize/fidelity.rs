@@ -96,6 +96,10 @@ impl Power {
         self.noise += (float - integer).powi(2);
     }
 
+    pub fn add_all(&mut self, float: &Matrix, other: &Matrix) {
+        float.values.iter().zip(&other.values).for_each(|(float, other)| self.add(*float, *other));
+    }
+
     /// Silence that is met exactly has no ratio; it counts as a perfect 200 dB.
     pub fn decibels(&self) -> f64 {
         if self.noise > 0.0 && self.signal > 0.0 { 10.0 * (self.signal / self.noise).log10() } else { 200.0 }

@@ -32,12 +32,23 @@ struct Rounding {
 
 /// Every operator, in the order of the data.
 pub fn measure(model: &FloatModel, quantized: &Quantized, ranges: &Ranges, inputs: &[&Input]) -> Result<Vec<Operator>> {
-    let forward = |model: &FloatModel, input: &Input, change: &mut reference::Observer| {
-        let scores = reference::forward(model, input.reference(), change).map_err(|error| anyhow!(error))?;
+    let forward = |model: &FloatModel, input: reference::Input, change: &mut reference::Observer| {
+        let scores = reference::forward(model, input, change).map_err(|error| anyhow!(error))?;
         Ok::<_, anyhow::Error>(reference::pool(model.config.pool, &scores))
     };
-    let exact = inputs.iter().map(|input| forward(model, input, &mut |_, _| ())).collect::<Result<Vec<_>>>()?;
+    let whole = |input: &&Input| forward(model, input.reference(), &mut |_, _| ());
+    let exact = inputs.iter().map(whole).collect::<Result<Vec<_>>>()?;
     let mut measured = Vec::new();
+    let mut power = Power::default();
+    for (input, exact) in inputs.iter().zip(&exact) {
+        let Input::Features { frames, .. } = input else { continue };
+        let coded = code_input(quantized, frames);
+        let scores = forward(model, reference::Input::Features(&coded), &mut |_, _| ())?;
+        power.add_all(exact, &scores);
+    }
+    if power.signal > 0.0 {
+        measured.push(("input".to_owned(), power));
+    }
     for rounding in roundings(model) {
         let mut rounded = model.clone();
         for name in &rounding.weights {
@@ -46,12 +57,12 @@ pub fn measure(model: &FloatModel, quantized: &Quantized, ranges: &Ranges, input
         }
         let mut power = Power::default();
         for (input, exact) in inputs.iter().zip(&exact) {
-            let scores = forward(&rounded, input, &mut |name, tokens| {
+            let scores = forward(&rounded, input.reference(), &mut |name, tokens| {
                 if rounding.tensors.iter().any(|tensor| tensor == name) {
                     round_tensor(model, ranges, name, tokens);
                 }
             })?;
-            exact.values.iter().zip(&scores.values).for_each(|(exact, rounded)| power.add(*exact, *rounded));
+            power.add_all(exact, &scores);
         }
         measured.push((rounding.name, power));
     }
@@ -63,9 +74,9 @@ pub fn measure(model: &FloatModel, quantized: &Quantized, ranges: &Ranges, input
 }
 
 pub fn print(operators: &[Operator]) {
-    println!("\n{:<28} {:>9}   of the noise", "operator, alone", "scores");
+    println!("\n{:<36} {:>9}   of the noise", "operator, alone", "scores");
     for Operator { name, scores_db, share } in operators {
-        println!("{name:<28} {scores_db:>6.1} dB   {:>4.1} %", 100.0 * share);
+        println!("{name:<36} {scores_db:>6.1} dB   {:>4.1} %", 100.0 * share);
     }
 }
 
@@ -152,6 +163,17 @@ fn bits(quantized: &Quantized, name: &str) -> i32 {
         _ => false,
     });
     if narrow { 4 } else { 8 }
+}
+
+/// Features as the chip gets them.
+fn code_input(quantized: &Quantized, frames: &Matrix) -> Matrix {
+    let Some(Values::F32(scales)) = quantized.tensors.get("input.scale").map(|tensor| &tensor.values) else {
+        return frames.clone();
+    };
+    Matrix::from_fn(frames.rows, frames.columns, |row, column| {
+        let scale = f64::from(scales[column]);
+        (frames.row(row)[column] / scale).round().clamp(-127.0, 127.0) * scale
+    })
 }
 
 /// Each row to so many bits, symmetric about zero.
