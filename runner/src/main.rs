@@ -10,6 +10,7 @@ mod defmt;
 mod demo;
 mod faults;
 mod gates;
+mod generate;
 mod image;
 mod model;
 mod parity;

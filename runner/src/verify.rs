@@ -4,7 +4,7 @@
 //! tests, not steps, and the exit code is zero only when all of them passed.
 
 use crate::cargo::{Chip, M0, M3, M4, M33, cargo};
-use crate::{faults, gates, parity, selftest, setup};
+use crate::{faults, gates, generate, parity, selftest, setup};
 use anyhow::{Result, bail};
 use std::io::{IsTerminal, Write};
 use std::process::Command;
@@ -92,6 +92,9 @@ fn steps(options: &Options) -> Vec<Step<'_>> {
         steps.push((format!("layers against the laptop's, {}", chip.name), Box::new(move || parity::check(chip))));
     }
     steps.push(("layers against the laptop's, 16 KB micro:bit".to_owned(), Box::new(parity::check_microbit)));
+    for chip in [M4, M0] {
+        steps.push((format!("the same text as on the laptop, {}", chip.name), Box::new(move || generate::check(chip))));
+    }
     for chip in CHIPS {
         steps.push((format!("bad ends, {}", chip.name), Box::new(move || faults::check(chip))));
     }
