@@ -5,6 +5,9 @@ use crate::{Activation, Attention, Block, Embed, GROUP, LANES, Layout, Linear, M
 /// Taps that one depthwise convolution may have.
 pub const MAX_TAPS: usize = 32;
 
+/// Tokens of a chunk that the fastest kernels take through a matrix, or over a ring, together.
+pub const TOGETHER: usize = 3;
+
 /// The state of a model in words of 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -36,7 +39,9 @@ impl Memory {
         }
         let width = padded(model.width);
         let stream = chunk * width / 2;
-        let blocks = (chunk * (width + wide + mixed) + 2 * row) / LANES + chunk * model.layout.expanded_words(columns);
+        let together = if chunk < TOGETHER { chunk } else { TOGETHER };
+        let blocks = (chunk * (width + wide + mixed) + 2 * together * row) / LANES
+            + together * model.layout.expanded_words(columns);
         // The embedding is done before the blocks begin, so both may use the same words.
         let embed = model.embed.scratch_words() + model.embed.expanded_words(model.layout);
         Self { history, scratch: stream + max(blocks, embed) }
@@ -146,22 +151,22 @@ impl Block<'_> {
 }
 
 impl Attention<'_> {
-    /// Words of one head's ring of keys: the window is a multiple of four there, as keys are scored four at a time.
+    /// Words of one head's ring of keys: whole groups, as keys are scored four at a time.
     #[must_use]
     pub const fn key_words(&self) -> usize {
-        self.window.next_multiple_of(GROUP) * self.head_len / LANES
+        self.row() * self.head_len / LANES
     }
 
-    /// Words of one head's ring of values: the window is even there, as values are mixed two tokens at a time.
+    /// Words of one head's ring of values, as long as that of keys.
     #[must_use]
     pub const fn value_words(&self) -> usize {
         self.row() * self.head_len / LANES
     }
 
-    /// Length of a row of scores: the window, made even.
+    /// Length of a row of scores, and slots of a ring: the window in whole groups.
     #[must_use]
     pub const fn row(&self) -> usize {
-        self.window.next_multiple_of(2)
+        self.window.next_multiple_of(GROUP)
     }
 }
 

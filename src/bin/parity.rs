@@ -7,7 +7,7 @@ mod baked;
 #[path = "../board/mod.rs"]
 mod board;
 
-use baked::{CHUNK, Workspace};
+use baked::{CHUNK, SEQUENCE, Workspace};
 use microformer::model::Digest;
 use microformer::packed::Model;
 
@@ -51,13 +51,14 @@ fn step_through(name: &str, model: &'static Model<'static>, workspace: &mut Work
 fn pass_through(name: &str, model: &'static Model<'static>, workspace: &mut Workspace) {
     let mut digest = 0u32;
     let mut run = workspace.begin(model, CHUNK);
-    for _ in 0..TOKENS / CHUNK {
-        run.prepare(CHUNK);
-        run.pass(|scores| {
-            for &score in scores {
-                digest = digest.rotate_left(5).wrapping_mul(0x9e37_79b1) ^ u32::from(score as u16);
-            }
-        });
+    let mut eat = |scores: &[i16]| {
+        for &score in scores {
+            digest = digest.rotate_left(5).wrapping_mul(0x9e37_79b1) ^ u32::from(score as u16);
+        }
+    };
+    for _ in 0..TOKENS.div_ceil(SEQUENCE) {
+        run.prepare(SEQUENCE);
+        run.pass(SEQUENCE, &mut eat, &mut ());
     }
     board::say!("{}: pass {:08x}", name, digest);
 }

@@ -20,13 +20,16 @@ pub use fast::{
 };
 pub use fast::{scores_three, store_key, store_value};
 
-/// One head's scores for a run of neighbouring keys.
+/// How one query of one head scores the keys of its ring.
 #[derive(Clone, Copy, Debug)]
 pub struct Scoring {
     /// From 256 · q·k to steps of the exponential table.
     pub multiplier: i32,
     /// What one token of distance takes from 256 · q·k.
     pub slope: i32,
-    /// Distance of the first key; each next one is nearer by 1.
-    pub distance: i32,
+    /// The slot of the query's own token, at distance 0. Slots before it are nearer than those after it, which hold what
+    /// is left from the last time round.
+    pub newest: usize,
+    /// Slots that hold a key: all up to the newest, or, once the ring has gone round, all.
+    pub filled: usize,
 }

@@ -1,7 +1,7 @@
 //! Everything that a running model remembers, in one static, and the two ways through a model.
 
 use bytemuck::cast_slice_mut;
-use microformer_packed::{Memory, Model, padded};
+use microformer_packed::{Memory, Model, TOGETHER, padded};
 
 use super::block::{Scratch, Watch, enter, run_block};
 use super::clock::Clock;
@@ -108,13 +108,24 @@ impl<S: AsMut<[u32]>> State<S> {
     }
 
     /// [`State::pass`] over a sequence of tokens.
-    pub fn pass_tokens(&mut self, model: &Model, tokens: &[u16], mut each: impl FnMut(&[i16])) {
+    pub fn pass_tokens(&mut self, model: &Model, tokens: &[u16], each: impl FnMut(&[i16])) {
+        self.pass_tokens_probed(model, tokens, each, &mut ());
+    }
+
+    /// [`State::pass_tokens`], with a look at every layer.
+    pub fn pass_tokens_probed<P: Probe>(
+        &mut self,
+        model: &Model,
+        tokens: &[u16],
+        mut each: impl FnMut(&[i16]),
+        probe: &mut P,
+    ) {
         let mut run = Run::new(model, self.chunk, &mut self.clock, self.words.as_mut());
         for chunk in tokens.chunks(self.chunk.max(1)) {
             for (index, &token) in chunk.iter().enumerate() {
-                run.embed(index, Input::Token(usize::from(token)), &mut ());
+                run.embed(index, Input::Token(usize::from(token)), probe);
             }
-            run.forward(chunk.len(), &mut each, &mut ());
+            run.forward(chunk.len(), &mut each, probe);
         }
     }
 
@@ -215,6 +226,6 @@ fn carve<'s>(model: &Model, chunk: usize, tokens: usize, words: &'s mut [u32]) -
     let (entry, _) = entry.split_at_mut(used);
     let wide = words.bytes(chunk * wide);
     let mixed = words.bytes(chunk * mixed);
-    let row = words.halves(row);
-    Scratch { entry, wide, mixed, row, expanded: cast_slice_mut(words.0) }
+    let rows = words.halves(chunk.min(TOGETHER) * row);
+    Scratch { entry, wide, mixed, rows, expanded: cast_slice_mut(words.0) }
 }

@@ -5,7 +5,7 @@
 //! expanded once to X = x₁ and Z = 256·x₀ − x₁, so that h·X + b₀·Z = 256·(b₀x₀ + b₁x₁): three instructions for four
 //! products, of which only one unpacks.
 
-use microformer_packed::{GROUP, Layout, Linear, linear_words};
+use microformer_packed::{GROUP, Layout, Linear, TOGETHER, linear_words};
 
 use super::are_multiples_of_four;
 use super::chain::expand_three;
@@ -14,9 +14,6 @@ use super::multiply::{long_to_bytes, long_to_stream, short_to_bytes, short_to_st
 
 /// The order of weights that these kernels eat.
 pub const LAYOUT: Layout = Layout::Paired;
-
-/// Tokens that share one unpacking of the weights.
-const TOGETHER: usize = 3;
 
 /// `output = saturate(W · input + bias)`, 8 bits.
 ///

@@ -19,7 +19,6 @@ mod attention;
 mod chain;
 mod depthwise;
 mod elementwise;
-mod instruction;
 mod linear;
 mod mixing;
 mod multiply;
@@ -27,6 +26,7 @@ mod norm;
 mod normalize;
 mod score;
 mod softening;
+mod storing;
 
 pub use attention::{mix, scores, scores_three, soften, store_key, store_value};
 pub use depthwise::depthwise;
