@@ -1,7 +1,7 @@
 //! What a model costs: steps the one that its argument names, passes a whole sequence through it, and tells its memory.
 //!
-//! In QEMU the instructions between the marks are counted from outside, by counter/. On hardware the chip's own counter
-//! of cycles runs, and every line ends in what it showed.
+//! In QEMU the instructions between the marks are counted from outside, by counter/; every line ends in what the chip's
+//! own counter showed, which on hardware is cycles: the same table, from the same image.
 #![cfg_attr(target_os = "none", no_std, no_main)]
 #![deny(unsafe_code)]
 
@@ -10,7 +10,7 @@ mod baked;
 mod board;
 
 use baked::{CHUNK, SEQUENCE, Workspace};
-use board::{cycles, meter};
+use board::{cycles::Clock, meter};
 use microformer::model::{Layer, Output, Part, Probe};
 use microformer::packed::{Attention, Embed, Memory, Model};
 
@@ -48,18 +48,19 @@ fn chosen() -> Option<&'static str> {
 
 #[inline(never)]
 fn measure(model: &'static Model<'static>, workspace: &mut Workspace) {
-    cycles::start();
-    let stack = measure_step(model, workspace);
-    measure_pass(model, workspace);
+    let clock = Clock::start();
+    let stack = measure_step(model, workspace, clock);
+    measure_pass(model, workspace, clock);
     board::say!("state {} bytes", 4 * Memory::of(model, 1).words());
-    board::say!("chunk {} tokens, state {} bytes", CHUNK, 4 * Memory::of(model, CHUNK).words());
+    board::say!("chunk {} tokens", CHUNK);
+    board::say!("state of a chunk {} bytes", 4 * Memory::of(model, CHUNK).words());
     board::say!("stack {} bytes", stack);
 }
 
 /// Regions: a step with full rings, then each layer of another step, then what follows the last layer. Returns the stack
 /// in use so far.
 #[inline(never)]
-fn measure_step(model: &'static Model<'static>, workspace: &mut Workspace) -> usize {
+fn measure_step(model: &'static Model<'static>, workspace: &mut Workspace, clock: Clock) -> usize {
     let mut run = workspace.begin(model, 1);
     // With full rings a step costs what it costs for ever.
     for _ in 0..window(model) + 1 {
@@ -68,28 +69,28 @@ fn measure_step(model: &'static Model<'static>, workspace: &mut Workspace) -> us
     }
     let stack = board::stack::high_water();
     run.prepare(1);
-    let begin = cycles::now();
+    let begin = clock.now();
     meter::begin();
     run.step(&mut ());
     meter::end();
-    board::say!("step {} cycles", cycles::now().wrapping_sub(begin));
+    board::say!("step: {} {}", clock.since(begin), clock.unit());
     meter::begin();
     run.step(&mut Marks);
     meter::end();
-    run.step(&mut Names { model, way: "layer", before: window(model), tokens: 0, begin: cycles::now() });
+    run.step(&mut Names { model, way: "layer", before: window(model), tokens: 0, clock, begin: clock.now() });
     stack
 }
 
 /// Regions: a whole sequence from an empty state, then each layer of each chunk of the same again, then what follows.
 #[inline(never)]
-fn measure_pass(model: &'static Model<'static>, workspace: &mut Workspace) {
+fn measure_pass(model: &'static Model<'static>, workspace: &mut Workspace, clock: Clock) {
     let mut run = workspace.begin(model, CHUNK);
     run.prepare(SEQUENCE);
-    let begin = cycles::now();
+    let begin = clock.now();
     meter::begin();
     run.pass(SEQUENCE, |_| {}, &mut ());
     meter::end();
-    board::say!("pass {} tokens, {} cycles", SEQUENCE, cycles::now().wrapping_sub(begin));
+    board::say!("pass of {} tokens: {} {}", SEQUENCE, clock.since(begin), clock.unit());
     let mut run = workspace.begin(model, CHUNK);
     run.prepare(SEQUENCE);
     meter::begin();
@@ -97,7 +98,7 @@ fn measure_pass(model: &'static Model<'static>, workspace: &mut Workspace) {
     meter::end();
     let mut run = workspace.begin(model, CHUNK);
     run.prepare(SEQUENCE);
-    let mut names = Names { model, way: "pass-layer", before: 0, tokens: 0, begin: cycles::now() };
+    let mut names = Names { model, way: "pass-layer", before: 0, tokens: 0, clock, begin: clock.now() };
     run.pass(SEQUENCE, |_| {}, &mut names);
 }
 
@@ -115,19 +116,20 @@ impl Probe for Marks {
     }
 }
 
-/// Tells the layers in their order, with the products that each computes and the cycles since the one before.
+/// Tells the layers in their order, with the products that each computes and what the chip counted since the one before.
 struct Names {
     model: &'static Model<'static>,
     way: &'static str,
     /// Tokens before those that are in the layers now.
     before: usize,
     tokens: usize,
+    clock: Clock,
     begin: u32,
 }
 
 impl Probe for Names {
     fn layer(&mut self, layer: Layer, output: Output<'_>) {
-        let cycles = cycles::now().wrapping_sub(self.begin);
+        let (spent, unit) = (self.clock.since(self.begin), self.clock.unit());
         let values = match output {
             Output::Bytes(values) => values.len(),
             Output::Halves(values) => values.len(),
@@ -145,15 +147,15 @@ impl Probe for Names {
         };
         match layer.block {
             Some(block) => {
-                board::say!("{} blocks.{}.{} {} {} cycles", self.way, block, layer.part.name(), macs, cycles);
+                board::say!("{} blocks.{}.{} {} macs: {} {}", self.way, block, layer.part.name(), macs, spent, unit);
             }
-            None => board::say!("{} {} {} {} cycles", self.way, layer.part.name(), macs, cycles),
+            None => board::say!("{} {} {} macs: {} {}", self.way, layer.part.name(), macs, spent, unit),
         }
         if layer.part == Part::HeadEntry {
             self.before += self.tokens;
             self.tokens = 0;
         }
-        self.begin = cycles::now();
+        self.begin = self.clock.now();
     }
 }
 

@@ -25,6 +25,20 @@ const JOBS: [(&str, f64, Option<f64>); 7] = [
 /// The peer always normalises.
 const SOFTMAX_ROW: f64 = 25_896.0;
 
+/// Instructions of two blocks, width 64, four heads, hidden layer 256, without norms and activations: one streamed token
+/// with 49 cached, and 49 tokens at once.
+const STEP: f64 = 522e3;
+const PASS: f64 = 22.7e6;
+
+/// What the peer needs for the linear layers, attention and sums of a model of ours that has the shape it was measured on.
+pub fn of_model(model: &str, job: &str) -> Option<f64> {
+    match (model, job) {
+        (crate::model::COMPARED, "step") => Some(STEP),
+        (crate::model::COMPARED, "pass") => Some(PASS),
+        _ => None,
+    }
+}
+
 pub fn of(job: &str) -> Option<Peer> {
     if job.starts_with("softmax, a row of 49") {
         return Some(Peer { instructions: SOFTMAX_ROW, cycles: None });
