@@ -8,7 +8,14 @@
 
 #[cfg(dsp)]
 pub mod dsp;
+#[cfg(not(dsp))]
+mod overlapping;
 pub mod portable;
+
+#[cfg(dsp)]
+pub use dsp::linear_overlapping;
+#[cfg(not(dsp))]
+pub use overlapping::linear_overlapping;
 
 #[cfg(dsp)]
 pub use dsp as fast;

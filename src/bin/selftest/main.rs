@@ -44,6 +44,7 @@ type Case = fn(&mut Random, &mut Room) -> bool;
 const KERNELS: &[(&str, u32, Case)] = &[
     ("linear", 400, linear::linear_case),
     ("linear_add", 400, linear::linear_add_case),
+    ("linear_overlapping", 400, linear::linear_overlapping_case),
     ("scores", 400, attention::scores_case),
     ("scores_three", 400, attention::scores_three_case),
     ("soften", 400, attention::soften_case),

@@ -31,7 +31,7 @@ mod storing;
 pub use attention::{mix, scores, scores_three, soften, store_key, store_value};
 pub use depthwise::depthwise;
 pub use elementwise::{activate, relu, rescale};
-pub use linear::{LAYOUT, linear, linear_add};
+pub use linear::{LAYOUT, linear, linear_add, linear_overlapping};
 pub use norm::{norm, norm_stream};
 
 /// For lengths, and for addresses: words are loaded several at a time, which no Cortex-M does across a word's border.
