@@ -1,4 +1,4 @@
-//! The loops: matrices, attention, norms, tables. They know lengths and multipliers, and no model at all.
+//! The loops: matrices, attention, norms, tables, the Fourier transform. They know lengths and multipliers, and no model at all.
 //!
 //! [`portable`] is the meaning of every kernel, in plain Rust, and runs everywhere. A chip with the DSP extension runs
 //! `dsp` instead, which computes the same bits in fewer cycles. The names at this level are the ones that the target runs.
@@ -13,9 +13,11 @@ mod overlapping;
 pub mod portable;
 
 #[cfg(dsp)]
-pub use dsp::linear_overlapping;
+pub use dsp::{first_fours, first_twos, fours, linear_overlapping, untangle};
 #[cfg(not(dsp))]
 pub use overlapping::linear_overlapping;
+#[cfg(not(dsp))]
+pub use portable::{first_fours, first_twos, fours, untangle};
 
 #[cfg(dsp)]
 pub use dsp as fast;

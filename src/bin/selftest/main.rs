@@ -10,6 +10,7 @@ mod linear;
 mod pointwise;
 mod random;
 mod softmax;
+mod transform;
 
 use random::Random;
 
@@ -55,6 +56,9 @@ const KERNELS: &[(&str, u32, Case)] = &[
     ("relu", 100, pointwise::relu_case),
     ("activate", 100, pointwise::activate_case),
     ("depthwise", 200, pointwise::depthwise_case),
+    ("first_fours", 100, transform::first_fours_case),
+    ("fours", 200, transform::fours_case),
+    ("untangle", 200, transform::untangle_case),
 ];
 
 fn run() -> Result<(), &'static str> {

@@ -27,12 +27,14 @@ mod normalize;
 mod score;
 mod softening;
 mod storing;
+mod transform;
 
 pub use attention::{mix, scores, scores_three, soften, store_key, store_value};
 pub use depthwise::depthwise;
 pub use elementwise::{activate, relu, rescale};
 pub use linear::{LAYOUT, linear, linear_add, linear_overlapping};
 pub use norm::{norm, norm_stream};
+pub use transform::{first_fours, first_twos, fours, untangle};
 
 /// For lengths, and for addresses: words are loaded several at a time, which no Cortex-M does across a word's border.
 #[inline(always)]

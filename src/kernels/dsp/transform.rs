@@ -43,9 +43,19 @@ pub fn untangle(low: &mut [Complex], high: &mut [Complex], rotations: &[Complex]
 macro_rules! scale_down {
     ($point:literal) => {
         concat!(
-            "smlatt lr, ", $point, ", r5, r7\n",
-            "smlabb ", $point, ", ", $point, ", r5, r6\n",
-            "pkhtb ", $point, ", lr, ", $point, ", asr #15\n",
+            "smlatt lr, ",
+            $point,
+            ", r5, r7\n",
+            "smlabb ",
+            $point,
+            ", ",
+            $point,
+            ", r5, r6\n",
+            "pkhtb ",
+            $point,
+            ", lr, ",
+            $point,
+            ", asr #15\n",
         )
     };
 }
@@ -54,12 +64,26 @@ macro_rules! scale_down {
 macro_rules! shift_and_scale_down {
     ($point:literal) => {
         concat!(
-            "lsr lr, ", $point, ", #16\n",
-            "lsl ", $point, ", ", $point, ", r2\n",
+            "lsr lr, ",
+            $point,
+            ", #16\n",
+            "lsl ",
+            $point,
+            ", ",
+            $point,
+            ", r2\n",
             "lsl lr, lr, r2\n",
             "smlabt lr, lr, r5, r7\n",
-            "smlabb ", $point, ", ", $point, ", r5, r6\n",
-            "pkhtb ", $point, ", lr, ", $point, ", asr #15\n",
+            "smlabb ",
+            $point,
+            ", ",
+            $point,
+            ", r5, r6\n",
+            "pkhtb ",
+            $point,
+            ", lr, ",
+            $point,
+            ", asr #15\n",
         )
     };
 }
@@ -68,10 +92,28 @@ macro_rules! shift_and_scale_down {
 macro_rules! rotate {
     ($point:literal, $by:literal) => {
         concat!(
-            "smlsd lr, ", $point, ", ", $by, ", r6\n",
-            "smladx ", $point, ", ", $point, ", ", $by, ", r6\n",
-            "lsl ", $point, ", ", $point, ", #1\n",
-            "pkhtb ", $point, ", ", $point, ", lr, asr #15\n",
+            "smlsd lr, ",
+            $point,
+            ", ",
+            $by,
+            ", r6\n",
+            "smladx ",
+            $point,
+            ", ",
+            $point,
+            ", ",
+            $by,
+            ", r6\n",
+            "lsl ",
+            $point,
+            ", ",
+            $point,
+            ", #1\n",
+            "pkhtb ",
+            $point,
+            ", ",
+            $point,
+            ", lr, asr #15\n",
         )
     };
 }
