@@ -4,6 +4,8 @@
 //! that four scores are four rows of a matrix. Values stand in blocks of four lanes; in a block, every two slots share two
 //! words, whose halfwords are `256 · odd lane + even lane` of one slot: (T, S) below.
 
+use core::mem::MaybeUninit;
+
 use microformer_packed::{GROUP, LANES, TOGETHER};
 
 use super::chain::expand_three;
@@ -54,45 +56,50 @@ pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], scoring: Scoring
     if !fits {
         return scores_of_any(query, keys, scoring, row);
     }
-    let end_of = |groups: usize| row.as_ptr().wrapping_add(groups * GROUP);
-    let near = scoring.slope.wrapping_mul(scoring.newest as i32).wrapping_neg();
-    let bias = |slot: usize| {
-        let straight = near.wrapping_add(scoring.slope.wrapping_mul(slot as i32));
-        if slot <= scoring.newest {
-            straight
-        } else {
-            straight.wrapping_sub(scoring.slope.wrapping_mul(scoring.filled as i32))
+    let slope = scoring.slope;
+    let near = slope.wrapping_mul(scoring.newest as i32).wrapping_neg();
+    // So many groups from the first on; `bias` is that of slot 0.
+    let phase = |first: usize, end: usize, bias: i32| {
+        let bias = bias.wrapping_add(slope.wrapping_mul((first * GROUP) as i32));
+        let second = bias.wrapping_add(slope);
+        let biases = [bias, second, second.wrapping_add(slope), second.wrapping_add(slope).wrapping_add(slope)];
+        Phase { biases, end: row.as_ptr().wrapping_add(end * GROUP) }
+    };
+    let mut phases = [const { MaybeUninit::<Phase>::uninit() }; 4];
+    let mut places = phases.iter_mut();
+    let mut push = |phase: Phase| {
+        if let Some(place) = places.next() {
+            place.write(phase);
         }
     };
-    let phase = |first: usize, end: usize| {
-        let slot = first * GROUP;
-        Phase { biases: [bias(slot), bias(slot + 1), bias(slot + 2), bias(slot + 3)], end: end_of(end) }
-    };
-    let mut phases = [Phase::NONE; 4];
     let after = scoring.newest + 1;
-    if after == scoring.filled || scoring.slope == 0 {
-        let biases = [0, 1, 2, 3].map(|key| near.wrapping_add(scoring.slope.wrapping_mul(key)));
-        phases[0] = Phase { biases, end: end_of(groups) };
+    if after == scoring.filled || slope == 0 {
+        push(phase(0, groups, near));
     } else {
         // The groups before the one in which the ring goes round, that one, the groups after it.
-        let mut first = 0;
-        let mut count = 0;
-        for end in [after / GROUP, after.div_ceil(GROUP), groups] {
-            if end > first
-                && let Some(place) = phases.get_mut(count)
-            {
-                *place = phase(first, end);
-                count += 1;
-                first = end;
+        let far = near.wrapping_sub(slope.wrapping_mul(scoring.filled as i32));
+        let (whole, rest) = (after / GROUP, after % GROUP);
+        if whole > 0 {
+            push(phase(0, whole, near));
+        }
+        if rest > 0 {
+            let (mut mixed, later) = (phase(whole, whole + 1, near), phase(whole, whole + 1, far));
+            for (bias, far) in mixed.biases.iter_mut().zip(later.biases).skip(rest) {
+                *bias = far;
             }
+            push(mixed);
+        }
+        if after.div_ceil(GROUP) < groups {
+            push(phase(after.div_ceil(GROUP), groups, far));
         }
     }
+    push(Phase::NONE);
     let scan = Scan {
         row: row.as_mut_ptr(),
         multiplier: scoring.multiplier,
         slope: scoring.slope,
         head_len,
-        phases: phases.as_ptr(),
+        phases: phases.as_ptr().cast(),
     };
     // SAFETY: checked above; the phases end where the last group of the row does, and ring and row have all groups.
     unsafe { score(query.as_ptr(), expanded.as_mut_ptr(), keys.as_ptr(), &scan) };
