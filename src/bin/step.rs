@@ -1,4 +1,5 @@
-//! What a model costs: steps the one that its argument names, passes a whole sequence through it, and tells its memory.
+//! What a model costs: steps the one that its argument names, or every baked one, passes a whole sequence through it, and
+//! tells its memory.
 //!
 //! In QEMU the instructions between the marks are counted from outside, by counter/; every line ends in what the chip's
 //! own counter showed, which on hardware is cycles: the same table, from the same image.
@@ -17,12 +18,14 @@ use microformer::packed::{Attention, Embed, Memory, Model};
 board::program!(run);
 
 fn run() -> Result<(), &'static str> {
-    let chosen = chosen().ok_or("name a baked model")?;
+    let chosen = chosen()?;
     let workspace = Workspace::take()?;
+    let clock = Clock::start();
     macro_rules! measure_if_chosen {
         ($module:ident, $name:literal) => {
-            if chosen == $name {
-                measure(&baked::$module::MODEL, workspace);
+            if chosen.is_none_or(|chosen| chosen == $name) {
+                board::say!("model {}", $name);
+                measure(&baked::$module::MODEL, workspace, clock);
             }
         };
     }
@@ -30,25 +33,25 @@ fn run() -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The model that the argument names. On its own, so that its buffers do not count as stack of the step.
+/// The model that the argument names; none where there is no argument, as on a board. On its own, so that its buffers do
+/// not count as stack of the step.
 #[inline(never)]
-fn chosen() -> Option<&'static str> {
+fn chosen() -> Result<Option<&'static str>, &'static str> {
     let arguments = board::Arguments::read();
-    let wanted = arguments.get(0)?;
+    let Some(wanted) = arguments.get(0) else { return Ok(None) };
     macro_rules! compare {
         ($module:ident, $name:literal) => {
             if wanted == $name {
-                return Some($name);
+                return Ok(Some($name));
             }
         };
     }
     baked::for_each_model!(compare);
-    None
+    Err("no baked model has that name")
 }
 
 #[inline(never)]
-fn measure(model: &'static Model<'static>, workspace: &mut Workspace) {
-    let clock = Clock::start();
+fn measure(model: &'static Model<'static>, workspace: &mut Workspace, clock: Clock) {
     let stack = measure_step(model, workspace, clock);
     measure_pass(model, workspace, clock);
     board::say!("state {} bytes", 4 * Memory::of(model, 1).words());

@@ -3,7 +3,9 @@
 use core::hint::black_box;
 
 use bytemuck::cast_slice_mut;
+use microformer::arith::reciprocal;
 use microformer::kernels::{Scoring, fast, portable};
+use microformer::packed::Mixing;
 
 use crate::{Room, measured, scramble, scramble_i8};
 
@@ -52,7 +54,7 @@ const WAYS: [Way; 2] = [
 /// A job on the ring in `input`, whose first word of `output` on belongs to it: how many products, and the run.
 type Job = (&'static str, usize, fn(&mut Room, &Way));
 
-const JOBS: [Job; 11] = [
+const JOBS: [Job; 12] = [
     ("scores 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
         fill(room, way.store_key);
         let queries: [Vector; TOKENS] = black_box(core::array::from_fn(|token| vector(1000 + token)));
@@ -102,6 +104,13 @@ const JOBS: [Job; 11] = [
         room.output.fill(0);
         let row = fill_row(room);
         measured!((way.soften)(row));
+    }),
+    ("softmax, a row of 49, and the multiplier that normalises its mix", 0, |room, way| {
+        room.output.fill(0);
+        let row = fill_row(room);
+        let mixing = black_box(Mixing { ratio: 1 << 30, exponent: 1 });
+        let multiplier = measured!(reciprocal((way.soften)(row), mixing));
+        room.output[TOKENS] = multiplier as u32;
     }),
     ("mix 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
         fill(room, way.store_value);
