@@ -22,6 +22,7 @@ fn main() {
     #[cfg(feature = "firmware")]
     {
         models::bake();
+        models::bake_front_end();
         if is_chip {
             link_firmware(&target);
         }
@@ -50,6 +51,13 @@ mod models {
             }
         }
         write_list(&names, chosen_for_firmware(&names));
+    }
+
+    /// OUT_DIR/front_end.rs: the front end with all its stages, for src/bin/bench and src/bin/parity.
+    pub fn bake_front_end() {
+        let tables = microformer_bake::signal::Settings::micro_frontend().tables().expect("these settings work");
+        let path = Path::new(&super::variable("OUT_DIR")).join("front_end.rs");
+        fs::write(path, tables.module()).expect("OUT_DIR can be written");
     }
 
     /// A module for each model; `chosen`, the firmware's; and `for_each_model!(call)`, which says

@@ -117,11 +117,11 @@ fn write_embed(embed: &Embed) -> String {
 }
 
 fn write_stem(stem: &Stem) -> String {
-    let Stem { features, frames, stride, kernel, hop, padding, places, .. } = stem;
+    let Stem { features, frames, stride, kernel, hop, padding, places, column, .. } = stem;
     let Stem { depth_tokens, depth_kernel, depth_hop, depth_padding, depth_places, .. } = stem;
     format!(
         "Stem {{ features: {features}, frames: {frames}, stride: {stride}, kernel: {kernel}, hop: {hop}, \
-         padding: {padding}, places: {places}, convolution: {}, depth_tokens: {depth_tokens}, \
+         padding: {padding}, places: {places}, column: {column}, convolution: {}, depth_tokens: {depth_tokens}, \
          depth_kernel: {depth_kernel}, depth_hop: {depth_hop}, depth_padding: {depth_padding}, \
          depth_places: {depth_places}, depthwise: {}, projection: {} }}",
         write_linear(&stem.convolution),

@@ -1,7 +1,7 @@
-//! Configurations that between them use every operator, at widths that no kernel likes.
+//! Configurations that between them use every operator, at widths that no kernel likes, and one that kernels like.
 
 /// Name and configuration. The first two are small enough for a chip with 16 KB of RAM.
-pub const SHAPES: [(&str, &str); 6] = [
+pub const SHAPES: [(&str, &str); 7] = [
     (
         "gelu-alibi",
         r#"{"format":1,"name":"gelu-alibi","input":{"features":13},"embed":{"kind":"linear"},"width":24,"blocks":2,
@@ -39,5 +39,12 @@ pub const SHAPES: [(&str, &str); 6] = [
         r#"{"format":1,"name":"one-head-one-token","input":{"features":5},"embed":{"kind":"linear"},"width":11,
         "blocks":1,"heads":1,"hidden":17,"window":1,"positions":"none","norm":"rms","norm_first":true,
         "activation":"relu","convolution":3,"pool":{"kind":"each"},"labels":["a","b","c"]}"#,
+    ),
+    // The shape on which kernels are compared with those of others: docs/measurements.md.
+    (
+        "two-blocks-of-64",
+        r#"{"format":1,"name":"two-blocks-of-64","input":{"features":40},"embed":{"kind":"linear"},"width":64,
+        "blocks":2,"heads":4,"hidden":256,"window":49,"positions":"alibi","norm":"layer","norm_first":true,
+        "activation":"gelu","pool":{"kind":"last"},"labels":["a","b","c","d","e","f","g","h","i","j","k","l"]}"#,
     ),
 ];

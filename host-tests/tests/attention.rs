@@ -86,11 +86,11 @@ fn the_largest_scores_that_bake_lets_pass() {
     for (head_len, slope, distance) in [(512, 0, 0), (256, 2_000_000, 511)] {
         for sign in [1i8, -1] {
             let query = vec![127; head_len];
-            let keys = words(&vec![127 * sign; head_len]);
-            let mut row = [0];
-            let scoring = Scoring { multiplier: 1 << 14, slope, distance };
-            portable::scores(&query, &mut [], &keys, 0, scoring, &mut row);
-            let sum = 256.0 * 127.0 * 127.0 * head_len as f64 * f64::from(sign) - f64::from(slope * distance);
+            let keys = words(&vec![127 * sign; head_len * (distance + 1)]);
+            let mut row = vec![0; distance + 1];
+            let scoring = Scoring { multiplier: 1 << 14, slope, newest: distance, filled: distance + 1 };
+            portable::scores(&query, &mut [], &keys, scoring, &mut row);
+            let sum = 256.0 * 127.0 * 127.0 * head_len as f64 * f64::from(sign) - f64::from(slope) * distance as f64;
             let exact = sum * f64::from(1 << 14) / 32f64.exp2();
             assert!((f64::from(row[0]) - exact).abs() <= ONE_ROUNDING, "{} for {exact}", row[0]);
         }
@@ -107,13 +107,14 @@ fn attend(head_len: usize, window: usize, sharpness: f64, slope: f64, random: &m
     let scoring = Scoring {
         multiplier: (unit * f64::from(STEPS) / 256.0 * 32f64.exp2()).round() as i32,
         slope: (slope / unit * 256.0).round() as i32,
-        distance: window as i32 - 1,
+        newest: window - 1,
+        filled: window,
     };
     let mut row = vec![0; window];
-    portable::scores(&query, &mut [], &words(&keys.concat()), 0, scoring, &mut row);
+    portable::scores(&query, &mut [], &words(&keys.concat()), scoring, &mut row);
     let sum = portable::soften(&mut row);
     let mut mixed = vec![99; head_len];
-    portable::mix(&row, &words(&values.concat()), reciprocal(sum, mixing(1.0)), &mut mixed);
+    portable::mix(&mut row, window, &words(&values.concat()), reciprocal(sum, mixing(1.0)), &mut mixed);
 
     let score = |index: usize| unit * dot(&query, &keys[index]) - slope * (window - 1 - index) as f64;
     let weights = softmax(&(0..window).map(score).collect::<Vec<_>>());
@@ -124,20 +125,21 @@ fn attend(head_len: usize, window: usize, sharpness: f64, slope: f64, random: &m
 proptest! {
     #[test]
     fn scores_are_one_rounding(
-        words_in_head in 1usize..20, keys in 1usize..40, skip in 0usize..5, slope in 0i32..1 << 20, seed: u64,
+        words_in_head in 1usize..20, keys in 1usize..40, back in 0usize..5, slope in 0i32..1 << 20, seed: u64,
     ) {
         let mut random = Random::new(seed);
         let head_len = 4 * words_in_head;
         let query = random.bytes(head_len);
-        let ring: Vec<Vec<i8>> = (0..skip + keys).map(|_| random.bytes(head_len)).collect();
-        let distance = keys as i32 + 2;
+        let ring: Vec<Vec<i8>> = (0..keys).map(|_| random.bytes(head_len)).collect();
+        let newest = keys - 1 - back.min(keys - 1);
         let multiplier = random.between(0, 1 << 22) as i32;
         let mut row = vec![0; keys];
-        let scoring = Scoring { multiplier, slope, distance };
-        portable::scores(&query, &mut [], &words(&ring.concat()), skip, scoring, &mut row);
+        let scoring = Scoring { multiplier, slope, newest, filled: keys };
+        portable::scores(&query, &mut [], &words(&ring.concat()), scoring, &mut row);
         for (index, &came) in row.iter().enumerate() {
-            let penalty = f64::from(slope) * f64::from(distance - index as i32);
-            let sum = 256.0 * dot(&query, &ring[skip + index]) - penalty;
+            // Slots behind the newest were filled the last time round.
+            let penalty = f64::from(slope) * ((newest + keys - index) % keys) as f64;
+            let sum = 256.0 * dot(&query, &ring[index]) - penalty;
             let exact = (sum * f64::from(multiplier) / 32f64.exp2()).clamp(-32768.0, 32767.0);
             prop_assert!((f64::from(came) - exact).abs() <= ONE_ROUNDING, "{came} for {exact}");
         }
@@ -160,7 +162,7 @@ proptest! {
         let values: Vec<Vec<i8>> = (0..len).map(|_| random.bytes(head_len)).collect();
         let mut mixed = vec![99; head_len];
         let multiplier = reciprocal(sum, mixing(ratio));
-        portable::mix(&row, &words(&values.concat()), multiplier, &mut mixed);
+        portable::mix(&mut row, len, &words(&values.concat()), multiplier, &mut mixed);
         // The multiplier is a whole number: half its last place, over its size, reaches the output.
         let ceiling = ONE_ROUNDING + 127.0 * ratio * (1.0 / f64::from(multiplier) + 1.0 / 8192.0);
         for lane in 0..head_len {

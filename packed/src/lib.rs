@@ -15,7 +15,7 @@ pub mod signal;
 
 pub use decide::{Decide, MAX_SMOOTHING};
 pub use layout::{GROUP, Layout, Row, group_words, linear_words, pack_linear, pack_word};
-pub use memory::{MAX_TAPS, Memory};
+pub use memory::{MAX_TAPS, Memory, TOGETHER};
 pub use model::*;
 
 /// Activations come in groups of this many: one 32-bit word of 8-bit values.

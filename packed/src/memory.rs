@@ -5,6 +5,9 @@ use crate::{Activation, Attention, Block, Embed, GROUP, LANES, Layout, Linear, M
 /// Taps that one depthwise convolution may have.
 pub const MAX_TAPS: usize = 32;
 
+/// Tokens of a chunk that the fastest kernels take through a matrix, or over a ring, together.
+pub const TOGETHER: usize = 3;
+
 /// The state of a model in words of 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -36,9 +39,11 @@ impl Memory {
         }
         let width = padded(model.width);
         let stream = chunk * width / 2;
-        let blocks = (chunk * (width + wide + mixed) + 2 * row) / LANES + chunk * model.layout.expanded_words(columns);
+        let together = if chunk < TOGETHER { chunk } else { TOGETHER };
+        let blocks = (chunk * (width + wide + mixed) + 2 * together * row) / LANES
+            + together * model.layout.expanded_words(columns);
         // The embedding is done before the blocks begin, so both may use the same words.
-        let embed = model.embed.scratch_words() + model.embed.expanded_words(model.layout);
+        let embed = model.embed.input_words(chunk) + model.embed.scratch_words(model.layout, together);
         Self { history, scratch: stream + max(blocks, embed) }
     }
 
@@ -82,12 +87,13 @@ impl Layout {
 }
 
 impl Embed<'_> {
-    /// Columns of the last matrix, which takes one token at a time.
-    const fn columns(&self) -> usize {
+    /// The matrix that takes an input to the stream; a table needs none.
+    #[must_use]
+    pub const fn projection(&self) -> Option<&Linear<'_>> {
         match self {
-            Self::Linear { linear, .. } => linear.columns,
-            Self::Table { .. } => 0,
-            Self::Convolution(stem) => stem.projection.columns,
+            Self::Linear { linear, .. } => Some(linear),
+            Self::Table { .. } => None,
+            Self::Convolution(stem) => Some(&stem.projection),
         }
     }
 
@@ -101,20 +107,27 @@ impl Embed<'_> {
         }
     }
 
+    /// What [`Embed::projection`] takes of each token of a chunk.
     #[must_use]
-    pub const fn scratch_words(&self) -> usize {
-        match self {
-            Self::Convolution(stem) => stem.places * stem.patch() / LANES + stem.projection.columns / LANES,
-            _ => 0,
+    pub const fn input_words(&self, chunk: usize) -> usize {
+        match self.projection() {
+            Some(linear) => chunk * linear.columns / LANES,
+            None => 0,
         }
     }
 
-    const fn expanded_words(&self, layout: Layout) -> usize {
+    /// What is needed beside the inputs while one of them is made, or while they are projected.
+    const fn scratch_words(&self, layout: Layout, together: usize) -> usize {
+        let projection = match self.projection() {
+            Some(linear) => together * layout.expanded_words(linear.columns),
+            None => 0,
+        };
         match self {
             Self::Convolution(stem) => {
-                max(stem.places * layout.expanded_words(stem.patch()), layout.expanded_words(self.columns()))
+                let convolution = TOGETHER * layout.expanded_words(stem.patch());
+                max(stem.spread_len() / LANES + convolution, projection)
             }
-            _ => layout.expanded_words(self.columns()),
+            _ => projection,
         }
     }
 }
@@ -125,10 +138,23 @@ impl Stem<'_> {
         padded(self.frames * self.features) / LANES
     }
 
+    /// Bytes of all frames under the kernel side by side, with the zeros around them.
+    #[must_use]
+    pub const fn spread_len(&self) -> usize {
+        let values = (self.padding + self.features) * self.column;
+        padded(max(values, (self.places - 1) * self.hop * self.column + self.patch()))
+    }
+
+    /// Places of one token in the ring of convolved tokens, those that are always zero included.
+    #[must_use]
+    pub const fn ring_places(&self) -> usize {
+        max(self.depth_padding + self.places, (self.depth_places - 1) * self.depth_hop + self.depth_kernel)
+    }
+
     /// The ring of convolved tokens.
     #[must_use]
     pub const fn depth_words(&self) -> usize {
-        self.depth_tokens * self.places * self.channels() / LANES
+        self.depth_tokens * self.ring_places() * self.channels() / LANES
     }
 }
 
@@ -146,22 +172,22 @@ impl Block<'_> {
 }
 
 impl Attention<'_> {
-    /// Words of one head's ring of keys: the window is a multiple of four there, as keys are scored four at a time.
+    /// Words of one head's ring of keys: whole groups, as keys are scored four at a time.
     #[must_use]
     pub const fn key_words(&self) -> usize {
-        self.window.next_multiple_of(GROUP) * self.head_len / LANES
+        self.row() * self.head_len / LANES
     }
 
-    /// Words of one head's ring of values: the window is even there, as values are mixed two tokens at a time.
+    /// Words of one head's ring of values, as long as that of keys.
     #[must_use]
     pub const fn value_words(&self) -> usize {
         self.row() * self.head_len / LANES
     }
 
-    /// Length of a row of scores: the window, made even.
+    /// Length of a row of scores, and slots of a ring: the window in whole groups.
     #[must_use]
     pub const fn row(&self) -> usize {
-        self.window.next_multiple_of(2)
+        self.window.next_multiple_of(GROUP)
     }
 }
 

@@ -54,7 +54,10 @@ pub struct Stem<'a> {
     pub padding: usize,
     /// Number of places of the convolution along a frame.
     pub places: usize,
-    /// `(channels, frames · kernel)`, each patch oldest frame first, followed by ReLU.
+    /// From one value of a frame to the next where all frames under the kernel stand side by side: their number, and as
+    /// many zeros as it takes for every place to begin on a word.
+    pub column: usize,
+    /// `(channels, kernel · column)`, each value of a patch oldest frame first, followed by ReLU.
     pub convolution: Linear<'a>,
     /// Depthwise: tokens and places under the kernel, the step and zeros before the first place.
     pub depth_tokens: usize,

@@ -18,10 +18,19 @@ pub struct Measurement {
     pub stack: u64,
     /// One token.
     pub step: Cost,
-    /// Several tokens at once: how many, and the cost of all.
-    pub pass_tokens: u64,
-    pub pass: Cost,
     /// One token, layer by layer.
+    pub layers: Vec<Layer>,
+    /// A whole sequence from an empty state, several tokens through each layer at once.
+    pub pass: Pass,
+}
+
+#[derive(Serialize)]
+pub struct Pass {
+    pub tokens: u64,
+    /// Tokens that go through a layer together, and the bytes that the running model then remembers.
+    pub chunk: u64,
+    pub state: u64,
+    pub cost: Cost,
     pub layers: Vec<Layer>,
 }
 
@@ -33,11 +42,39 @@ pub struct Layer {
     pub cost: Cost,
 }
 
-impl Measurement {
-    pub fn macs(&self) -> u64 {
-        self.layers.iter().map(|layer| layer.macs).sum()
+/// Parts of a block that multiply with weights, keys and values, and add to the residual stream: what a library of kernels
+/// offers, without norms and activations.
+const PRODUCTS: [&str; 5] = ["attention.query_key_value", "attention.mix", "attention.output", "mlp.up", "mlp.down"];
+
+/// All layers as one.
+pub fn total(layers: &[Layer]) -> Layer {
+    sum(layers, "everything", |_| true)
+}
+
+/// Linear layers, attention and residual sums of the blocks as one.
+pub fn products(layers: &[Layer]) -> Layer {
+    let is_product = |name: &str| name.starts_with("blocks.") && PRODUCTS.iter().any(|part| name.ends_with(part));
+    sum(layers, "linear layers, attention and adds of the blocks", is_product)
+}
+
+fn sum(layers: &[Layer], name: &str, is_counted: impl Fn(&str) -> bool) -> Layer {
+    let mut total = Layer { name: name.to_owned(), macs: 0, cost: Cost::default() };
+    for layer in layers.iter().filter(|layer| is_counted(&layer.name)) {
+        total.add(layer.macs, layer.cost);
+    }
+    total
+}
+
+impl Layer {
+    fn add(&mut self, macs: u64, cost: Cost) {
+        self.macs += macs;
+        self.cost.instructions += cost.instructions;
+        self.cost.cycles += cost.cycles;
     }
 }
+
+/// The model of host-tests/shapes/ whose shape the peer was measured on.
+pub const COMPARED: &str = "two-blocks-of-64";
 
 /// The names of the models in models/, which are baked from their quantised files.
 pub fn names() -> Result<Vec<String>> {
@@ -56,31 +93,81 @@ pub fn names() -> Result<Vec<String>> {
 pub fn measure(chip: Chip, name: &str) -> Result<Measurement> {
     let image = Image::read(&cargo::chip_image_of(chip, "step", Some(name))?)?;
     let measured = counter::measure(&image, &[name]).with_context(|| format!("{name} on {}", chip.name))?;
-    let names: Vec<(String, u64)> = measured.lines.iter().filter_map(|line| layer(line)).collect();
-    // A step; its layers, and the way back after the last one; a pass.
-    let [step, layers @ .., _, pass] = measured.regions.as_slice() else { bail!("the image marked too few regions") };
-    ensure!(layers.len() == names.len(), "{} regions, but {} layers", layers.len(), names.len());
-    let layers = names.into_iter().zip(layers).map(|((name, macs), &cost)| Layer { name, macs, cost }).collect();
+    let names = |way| measured.lines.iter().filter_map(move |line| layer(line, way)).collect::<Vec<_>>();
+    let (of_step, of_pass) = (names("layer "), names("pass-layer "));
+    // A step; its layers, and the way back after the last one; a pass; its layers, and the way back.
+    let expected = of_step.len() + of_pass.len() + 4;
+    ensure!(measured.regions.len() == expected, "{} regions, but {expected} expected", measured.regions.len());
+    let (step, rest) = measured.regions.split_at(of_step.len() + 2);
+    let (Some((&step, layers)), Some((&pass, pass_layers))) = (step.split_first(), rest.split_first()) else {
+        bail!("the image marked too few regions");
+    };
+    let figure = |name| figure(&measured.lines, name);
     Ok(Measurement {
-        state: figure(&measured.lines, "state ")?,
+        state: figure("state ")?,
         flash: image.flash_bytes()?,
-        stack: figure(&measured.lines, "stack ")?,
-        step: *step,
-        pass_tokens: figure(&measured.lines, "chunk ")?,
-        pass: *pass,
-        layers,
+        stack: figure("stack ")?,
+        step,
+        layers: by_name(of_step, layers),
+        pass: Pass {
+            tokens: figure("pass of ")?,
+            chunk: figure("chunk ")?,
+            state: figure("state of a chunk ")?,
+            cost: pass,
+            layers: by_name(of_pass, pass_layers),
+        },
     })
 }
 
-/// `layer blocks.0.mlp.up 16384`
-fn layer(line: &str) -> Option<(String, u64)> {
-    let (name, macs) = line.strip_prefix("layer ")?.split_once(' ')?;
-    Some((name.to_owned(), macs.parse().ok()?))
+/// Layers in the order in which they first ran, each with all its runs.
+fn by_name(names: Vec<(String, u64)>, costs: &[Cost]) -> Vec<Layer> {
+    let mut layers: Vec<Layer> = Vec::new();
+    for ((name, macs), &cost) in names.into_iter().zip(costs) {
+        match layers.iter_mut().find(|layer| layer.name == name) {
+            Some(layer) => layer.add(macs, cost),
+            None => layers.push(Layer { name, macs, cost }),
+        }
+    }
+    layers
+}
+
+/// `layer blocks.0.mlp.up 16384 macs: 15000 instructions`
+fn layer(line: &str, way: &str) -> Option<(String, u64)> {
+    let (name, macs) = line.strip_prefix(way)?.split_once(' ')?;
+    Some((name.to_owned(), macs.split(' ').next()?.parse().ok()?))
 }
 
 /// `state 4896 bytes`
 fn figure(lines: &[String], name: &str) -> Result<u64> {
-    let words = lines.iter().find_map(|line| line.strip_prefix(name));
-    let number = words.and_then(|words| words.split(' ').next()).and_then(|number| number.parse().ok());
-    number.with_context(|| format!("the image did not tell its {name}"))
+    let mut numbers = lines.iter().filter_map(|line| line.strip_prefix(name)?.split(' ').next()?.parse().ok());
+    numbers.next().with_context(|| format!("the image did not tell its {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<(String, u64)> {
+        names.iter().map(|&name| (name.to_owned(), 10)).collect()
+    }
+
+    #[test]
+    fn runs_of_a_layer_are_added() {
+        let cost = Cost { instructions: 3, cycles: 4 };
+        let layers = by_name(names(&["embed", "blocks.0.mlp.up", "embed"]), &[cost; 4]);
+        assert_eq!(layers.len(), 2);
+        assert_eq!((layers[0].macs, layers[0].cost), (20, Cost { instructions: 6, cycles: 8 }));
+        assert_eq!(products(&layers).macs, 10);
+        assert_eq!(total(&layers).cost.instructions, 9);
+    }
+
+    #[test]
+    fn lines_are_read() {
+        let line = "layer blocks.0.mlp.up 16384 macs: 15000 instructions";
+        assert_eq!(layer(line, "layer "), Some(("blocks.0.mlp.up".to_owned(), 16384)));
+        assert_eq!(layer(line, "pass-layer "), None);
+        let lines = ["state 4896 bytes".to_owned(), "state of a chunk 9000 bytes".to_owned()];
+        assert_eq!(figure(&lines, "state ").expect("a number"), 4896);
+        assert_eq!(figure(&lines, "state of a chunk ").expect("a number"), 9000);
+    }
 }

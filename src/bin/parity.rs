@@ -6,8 +6,11 @@
 mod baked;
 #[path = "../board/mod.rs"]
 mod board;
+mod front_end {
+    include!(concat!(env!("OUT_DIR"), "/front_end.rs"));
+}
 
-use baked::{CHUNK, Workspace};
+use baked::{CHUNK, SEQUENCE, Workspace};
 use microformer::model::Digest;
 use microformer::packed::Model;
 
@@ -28,7 +31,29 @@ fn run() -> Result<(), &'static str> {
         };
     }
     baked::for_each_model!(compare);
+    listen();
     Ok(())
+}
+
+/// The front end with all its stages, on loud and quiet noise.
+fn listen() {
+    const FRAMES: usize = 60;
+    let mut state = front_end::FrontEndState::new();
+    let mut features = [0; front_end::FRONT_END.filterbank.channels()];
+    let (mut digest, mut noise) = (0u32, 1u32);
+    for frame in 0..FRAMES {
+        let samples: [i16; front_end::FRONT_END.window.step] = core::array::from_fn(|_| {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (noise as i32 >> 16 >> (frame % 16)) as i16
+        });
+        let mut samples = samples.as_slice();
+        while state.process(&front_end::FRONT_END, &mut samples, &mut features) {
+            for &feature in &features {
+                digest = digest.rotate_left(5).wrapping_mul(0x9e37_79b1) ^ u32::from(feature);
+            }
+        }
+    }
+    board::say!("front end: features {:08x}", digest);
 }
 
 /// One token at a time.
@@ -51,13 +76,14 @@ fn step_through(name: &str, model: &'static Model<'static>, workspace: &mut Work
 fn pass_through(name: &str, model: &'static Model<'static>, workspace: &mut Workspace) {
     let mut digest = 0u32;
     let mut run = workspace.begin(model, CHUNK);
-    for _ in 0..TOKENS / CHUNK {
-        run.prepare(CHUNK);
-        run.pass(|scores| {
-            for &score in scores {
-                digest = digest.rotate_left(5).wrapping_mul(0x9e37_79b1) ^ u32::from(score as u16);
-            }
-        });
+    let mut eat = |scores: &[i16]| {
+        for &score in scores {
+            digest = digest.rotate_left(5).wrapping_mul(0x9e37_79b1) ^ u32::from(score as u16);
+        }
+    };
+    for _ in 0..TOKENS.div_ceil(SEQUENCE) {
+        run.prepare(SEQUENCE);
+        run.pass(SEQUENCE, &mut eat, &mut ());
     }
     board::say!("{}: pass {:08x}", name, digest);
 }

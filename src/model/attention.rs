@@ -1,63 +1,113 @@
-//! Causal multi-head attention over the rings of keys and values: one query, all heads.
+//! Causal multi-head attention over the rings of keys and values: one token, or three as long as no ring has gone round.
 
-use microformer_packed::Attention;
+use microformer_packed::{Attention, TOGETHER};
 
 use super::clock::Turn;
 use super::probe::Probe;
 use super::words::Words;
 use crate::arith::reciprocal;
-use crate::kernels::{Scoring, mix, scores, soften, store_key, store_value};
+use crate::kernels::{Scoring, mix, scores, scores_three, soften, store_key, store_value};
 
 /// Room that attention needs while it runs.
 pub struct Room<'s> {
-    /// One row of scores: the window, made even.
-    pub row: &'s mut [i16],
+    /// A row of scores for each token that is taken together, one behind the other.
+    pub rows: &'s mut [i16],
     pub expanded: &'s mut [u32],
 }
 
-/// Stores the token's key and value in slot `turn.slot`, then mixes the values that its query attends to.
-///
-/// `projected` holds all heads' queries, then keys, then values; `mixed` receives `(heads, head_len)`.
-pub fn attend<P: Probe>(
-    attention: &Attention,
-    turn: Turn,
-    rings: &mut [u32],
-    (projected, mixed): (&[i8], &mut [i8]),
-    room: &mut Room<'_>,
-    (block, probe): (usize, &mut P),
-) {
-    let head_len = attention.head_len.max(1);
-    let heads_len = attention.heads * head_len;
-    let (queries, rest) = projected.split_at(heads_len.min(projected.len()));
-    let (keys, values) = rest.split_at(heads_len.min(rest.len()));
-    let per_head = queries.chunks_exact(head_len).zip(keys.chunks_exact(head_len)).zip(values.chunks_exact(head_len));
-    let mut rings = Words(rings);
-    for (head, (((query, key), value), output)) in per_head.zip(mixed.chunks_exact_mut(head_len)).enumerate() {
-        let key_ring = rings.take(attention.key_words());
-        let value_ring = rings.take(attention.value_words());
-        store_key(key_ring, turn.slot, key);
-        store_value(value_ring, turn.slot, value);
+/// What every head of one block's attention shares.
+pub struct Heads<'s, 'p, P> {
+    pub attention: &'s Attention<'s>,
+    pub block: usize,
+    pub rings: &'s mut [u32],
+    pub room: Room<'s>,
+    pub probe: &'p mut P,
+}
 
-        let scoring = Scoring {
-            multiplier: attention.score_multiplier,
-            slope: attention.slopes.get(head).copied().unwrap_or(0),
-            distance: turn.slot as i32,
-        };
-        let filled = (turn.filled + 1).min(attention.window);
-        let (row, spare) = room.row.split_at_mut(filled.min(room.row.len()));
-        // From slot 0 to the newest, then, where the ring is full, from the oldest to the last slot.
-        let (recent, old) = row.split_at_mut((turn.slot + 1).min(row.len()));
-        scores(query, room.expanded, key_ring, 0, scoring, recent);
-        if !old.is_empty() {
-            let oldest = Scoring { distance: attention.window as i32 - 1, ..scoring };
-            scores(query, room.expanded, key_ring, turn.slot + 1, oldest, old);
+impl<P: Probe> Heads<'_, '_, P> {
+    /// Stores each token's key and value in its slot, and mixes the values that its query attends to.
+    ///
+    /// A token of `projected` holds all heads' queries, then keys, then values; one of `mixed` receives
+    /// `(heads, head_len)`. The slots begin at `turn`.
+    pub fn attend(&mut self, mut turn: Turn, projected: &[i8], mixed: &mut [i8]) {
+        let (wide, narrow) = (self.attention.query_key_value.rows, self.attention.output.columns);
+        let mut done = 0;
+        while let (Some(projected), Some(mixed)) = (projected.get(done * wide..), mixed.get_mut(done * narrow..))
+            && projected.len() >= wide.max(1)
+        {
+            // Later keys would overwrite what earlier queries must still see, once the ring is full.
+            let fits = turn.filled + TOGETHER <= self.attention.window && self.room.rows.len() > self.attention.row();
+            let count = if fits && projected.len() >= TOGETHER * wide { TOGETHER } else { 1 };
+            match count {
+                1 => self.one(turn, projected, mixed),
+                _ => self.three(turn, projected, mixed),
+            }
+            for _ in 0..count {
+                turn.advance(self.attention.window);
+            }
+            done += count;
         }
-        let sum = soften(row);
-        probe.weights(block, head, row, sum);
-        if let Some(partner) = spare.first_mut() {
-            *partner = 0;
-        }
-        let even = filled.next_multiple_of(2).min(room.row.len());
-        mix(room.row.split_at(even).0, value_ring, reciprocal(sum, attention.mixing), output);
     }
+
+    fn one(&mut self, turn: Turn, projected: &[i8], mixed: &mut [i8]) {
+        let attention = self.attention;
+        let filled = (turn.filled + 1).min(attention.window);
+        let (row, _) = self.room.rows.split_at_mut(attention.row().min(self.room.rows.len()));
+        let mut rings = Words(&mut *self.rings);
+        for (head, output) in mixed.chunks_exact_mut(attention.head_len.max(1)).take(attention.heads).enumerate() {
+            let keys = rings.take(attention.key_words());
+            let values = rings.take(attention.value_words());
+            let [query, key, value] = vectors(attention, projected, head);
+            store_key(keys, turn.slot, key);
+            store_value(values, turn.slot, value);
+            let scoring = scoring(attention, head, turn.slot, filled);
+            scores(query, self.room.expanded, keys, scoring, row);
+            let weights = row.get_mut(..filled).unwrap_or_default();
+            let sum = soften(weights);
+            self.probe.weights(self.block, head, weights, sum);
+            mix(row, filled, values, reciprocal(sum, attention.mixing), output);
+        }
+    }
+
+    fn three(&mut self, turn: Turn, projected: &[i8], mixed: &mut [i8]) {
+        let attention = self.attention;
+        let (wide, narrow) = (attention.query_key_value.rows, attention.output.columns);
+        let tokens = [0, 1, 2].map(|token| projected.get(token * wide..).unwrap_or_default());
+        let mut rings = Words(&mut *self.rings);
+        for head in 0..attention.heads {
+            let keys = rings.take(attention.key_words());
+            let values = rings.take(attention.value_words());
+            let vectors = tokens.map(|token| vectors(attention, token, head));
+            for (slot, [_, key, value]) in (turn.slot..).zip(vectors) {
+                store_key(keys, slot, key);
+                store_value(values, slot, value);
+            }
+            let scoring = scoring(attention, head, turn.slot, turn.slot + 1);
+            let (rows, _) = self.room.rows.split_at_mut((TOGETHER * attention.row()).min(self.room.rows.len()));
+            scores_three(vectors.map(|[query, ..]| query), self.room.expanded, keys, scoring, rows);
+            for (token, row) in rows.chunks_exact_mut(attention.row().max(1)).enumerate() {
+                let filled = turn.slot + 1 + token;
+                let weights = row.get_mut(..filled).unwrap_or_default();
+                let sum = soften(weights);
+                self.probe.weights(self.block, head, weights, sum);
+                let start = token * narrow + head * attention.head_len;
+                let output = mixed.get_mut(start..start + attention.head_len).unwrap_or_default();
+                mix(row, filled, values, reciprocal(sum, attention.mixing), output);
+            }
+        }
+    }
+}
+
+fn scoring(attention: &Attention, head: usize, newest: usize, filled: usize) -> Scoring {
+    let slope = attention.slopes.get(head).copied().unwrap_or(0);
+    Scoring { multiplier: attention.score_multiplier, slope, newest, filled }
+}
+
+/// Query, key and value of one head.
+fn vectors<'p>(attention: &Attention, projected: &'p [i8], head: usize) -> [&'p [i8]; 3] {
+    let len = attention.head_len;
+    [0, 1, 2].map(|part| {
+        let start = (part * attention.heads + head) * len;
+        projected.get(start..start + len).unwrap_or_default()
+    })
 }

@@ -3,7 +3,7 @@
 use bytemuck::cast_slice_mut;
 use microformer_packed::{Activation, Block, Entry, LANES, Norm};
 
-use super::attention::{Room, attend};
+use super::attention::{Heads, Room};
 use super::clock::{Clock, Turn};
 use super::mlp::convolve;
 use super::probe::{Layer, Output, Part, Probe};
@@ -18,7 +18,8 @@ pub struct Scratch<'s> {
     pub wide: &'s mut [i8],
     /// What the heads mixed.
     pub mixed: &'s mut [i8],
-    pub row: &'s mut [i16],
+    /// Rows of scores.
+    pub rows: &'s mut [i16],
     pub expanded: &'s mut [u32],
 }
 
@@ -57,15 +58,9 @@ pub fn run_block<P: Probe>(
     watch.bytes(Part::QueryKeyValue, projected);
     let (mixed, _) = split(scratch.mixed, tokens * attention.output.columns);
     let rings = history.take(attention.heads * (attention.key_words() + attention.value_words()));
-    let mut room = Room { row: scratch.row, expanded: scratch.expanded };
-    let mut turn = clock.attention;
-    let each_token = projected
-        .chunks_exact(attention.query_key_value.rows.max(1))
-        .zip(mixed.chunks_exact_mut(attention.output.columns.max(1)));
-    for token in each_token {
-        attend(attention, turn, rings, token, &mut room, (watch.block.unwrap_or(0), watch.probe));
-        turn.advance(attention.window);
-    }
+    let room = Room { rows: scratch.rows, expanded: scratch.expanded };
+    let block_index = watch.block.unwrap_or(0);
+    Heads { attention, block: block_index, rings, room, probe: watch.probe }.attend(clock.attention, projected, mixed);
     watch.bytes(Part::Mix, mixed);
     linear_add(&attention.output, mixed, scratch.expanded, stream);
     watch.halves(Part::AttentionOutput, stream);

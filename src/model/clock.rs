@@ -29,6 +29,8 @@ pub struct Clock {
     pub position: usize,
     pub attention: Turn,
     pub convolution: Turn,
+    /// The frames under the stem's kernel, and its convolved tokens.
+    pub frames: Turn,
     pub stem: Turn,
     pub pool: Turn,
 }
@@ -39,6 +41,7 @@ impl Clock {
         position: 0,
         attention: Turn::START,
         convolution: Turn::START,
+        frames: Turn::START,
         stem: Turn::START,
         pool: Turn::START,
     };

@@ -1,46 +1,57 @@
 //! Frame or token → the first vector of the residual stream.
+//!
+//! What the embedding's matrix takes is made token by token; then the matrix takes all tokens of a chunk at once.
 
 use heapless::Vec;
 use microformer_packed::{Embed, MAX_TAPS, Model, Stem, padded};
 
 use super::clock::Clock;
-use super::words::Words;
-use crate::kernels::{depthwise, linear, linear_add, relu};
+use super::words::{Words, copy};
+use crate::kernels::{depthwise, linear_add, linear_overlapping, relu};
 
-/// Takes a frame in; at the end of a stride, writes the token's vector to `stream` and returns true.
+/// Takes a frame in; at the end of a stride, writes what the embedding's matrix takes to `input`, the position's row to
+/// `stream`, and returns true.
 ///
 /// `scratch` is free for use and holds nothing afterwards.
-pub fn embed(
+pub fn take_frame(
     model: &Model,
     clock: &mut Clock,
     history: &mut Words<'_>,
-    input: &[i8],
-    (scratch, stream): (&mut [u32], &mut [i16]),
+    frame: &[i8],
+    (scratch, input, stream): (&mut [u32], &mut [i8], &mut [i16]),
 ) -> bool {
     match &model.embed {
         Embed::Linear { features, frames, linear, .. } => {
             let patch = history.bytes(linear.columns);
-            shift_in(patch, *features, *frames, input);
+            shift_in(patch, *features, *frames, frame);
             if !stride_complete(model, clock) {
                 return false;
             }
-            start(model, clock, stream);
-            linear_add(linear, patch, scratch, stream);
+            copy(patch, input);
         }
         Embed::Table { .. } => return false,
         Embed::Convolution(stem) => {
             let frames = history.bytes(4 * stem.frame_words());
             let tokens = history.bytes(4 * stem.depth_words());
-            shift_in(frames, stem.features, stem.frames, input);
+            let start = clock.frames.slot * stem.features;
+            copy(frame, frames.get_mut(start..start + stem.features).unwrap_or_default());
+            clock.frames.advance(stem.frames);
             if !stride_complete(model, clock) {
                 return false;
             }
-            start(model, clock, stream);
-            convolve(stem, clock, frames, tokens, (scratch, stream));
+            convolve(stem, clock, frames, tokens, (scratch, input));
         }
     }
+    start(model, clock, stream);
     clock.advance_embed(model);
     true
+}
+
+/// Adds the inputs of all tokens of a chunk to the stream.
+pub fn project(model: &Model, inputs: &[i8], expanded: &mut [u32], stream: &mut [i16]) {
+    if let Some(projection) = model.embed.projection() {
+        linear_add(projection, inputs, expanded, stream);
+    }
 }
 
 /// Writes a token's row of the table to `stream`. A token beyond the table counts as the last one.
@@ -74,7 +85,7 @@ fn shift_in(frames: &mut [i8], features: usize, count: usize, newest: &[i8]) {
     let features = features.min(used);
     frames.copy_within(features.., 0);
     let (_, place) = frames.split_at_mut(used - features);
-    place.iter_mut().zip(newest).for_each(|(value, &new)| *value = new);
+    copy(newest, place);
 }
 
 fn stride_complete(model: &Model, clock: &mut Clock) -> bool {
@@ -86,56 +97,49 @@ fn stride_complete(model: &Model, clock: &mut Clock) -> bool {
     complete
 }
 
-/// Convolution at every place, depthwise convolution over the last tokens, projection to the stream.
-fn convolve(stem: &Stem, clock: &Clock, frames: &[i8], tokens: &mut [i8], (scratch, stream): (&mut [u32], &mut [i16])) {
+/// Convolution at every place, then depthwise convolution over the last tokens into `convolved`.
+fn convolve(
+    stem: &Stem,
+    clock: &Clock,
+    frames: &[i8],
+    tokens: &mut [i8],
+    (scratch, convolved): (&mut [u32], &mut [i8]),
+) {
     let mut scratch = Words(scratch);
-    let patches = scratch.bytes(stem.places * stem.patch());
-    let convolved = scratch.bytes(stem.projection.columns);
-    let expanded = scratch.0;
+    let side_by_side = scratch.bytes(stem.spread_len());
+    spread(stem, frames, clock.frames.slot, side_by_side);
+    let channels = stem.channels();
+    let token_len = stem.ring_places() * channels;
+    let first = clock.stem.slot * token_len + stem.depth_padding * channels;
+    let newest = tokens.get_mut(first..first + stem.places * channels).unwrap_or_default();
+    linear_overlapping(&stem.convolution, side_by_side, stem.hop * stem.column, scratch.0, newest);
+    relu(newest);
 
-    for (place, patch) in patches.chunks_exact_mut(stem.patch().max(1)).enumerate() {
-        gather(stem, frames, place * stem.hop, patch);
-    }
-    let token_len = stem.places * stem.channels();
-    if let Some(newest) = tokens.chunks_exact_mut(token_len.max(1)).nth(clock.stem.slot) {
-        linear(&stem.convolution, patches, expanded, newest);
-        relu(newest);
-    }
-
-    let (places, _) = convolved.split_at_mut((stem.depth_places * stem.channels()).min(convolved.len()));
-    for (place, output) in places.chunks_exact_mut(stem.channels().max(1)).enumerate() {
-        let mut taps = Vec::<&[i8], MAX_TAPS>::new();
-        for age in 1..=stem.depth_tokens {
-            // The slot after the newest is the oldest.
-            let slot = clock.stem.slot + age;
-            let slot = if slot < stem.depth_tokens { slot } else { slot - stem.depth_tokens };
-            let token = tokens.chunks_exact(token_len.max(1)).nth(slot).unwrap_or(&[]);
-            for offset in 0..stem.depth_kernel {
-                // Places before the first and after the last are zeros: an empty tap.
-                let tap = (place * stem.depth_hop + offset)
-                    .checked_sub(stem.depth_padding)
-                    .and_then(|place| token.chunks_exact(stem.channels().max(1)).nth(place))
-                    .unwrap_or(&[]);
-                let _ = taps.push(tap);
-            }
+    let mut taps = Vec::<&[i8], MAX_TAPS>::new();
+    for age in 1..=stem.depth_tokens {
+        // The slot after the newest is the oldest.
+        let slot = clock.stem.slot + age;
+        let slot = if slot < stem.depth_tokens { slot } else { slot - stem.depth_tokens };
+        for offset in 0..stem.depth_kernel {
+            let token = slot * token_len..(slot + 1) * token_len;
+            let _ = taps.push(tokens.get(token.start + offset * channels..token.end).unwrap_or_default());
         }
-        depthwise(&stem.depthwise, &taps, output);
     }
-    linear_add(&stem.projection, convolved, expanded, stream);
+    depthwise(&stem.depthwise, &taps, stem.depth_hop * channels, convolved);
 }
 
-/// The values of every frame under the kernel at `start`, counted from the first zero of padding, oldest frame first.
-fn gather(stem: &Stem, frames: &[i8], start: usize, patch: &mut [i8]) {
-    let rows = frames.chunks_exact(stem.features.max(1)).take(stem.frames);
-    // The zeros before the first value and after the last; at most places there are none.
-    let before = stem.padding.saturating_sub(start).min(stem.kernel);
-    let first = start.saturating_sub(stem.padding);
-    for (row, values) in rows.zip(patch.chunks_mut(stem.kernel.max(1))) {
-        let (zeros, values) = values.split_at_mut(before.min(values.len()));
-        zeros.fill(0);
-        let inside = row.get(first..).unwrap_or_default();
-        let (values, zeros) = values.split_at_mut(values.len().min(inside.len()));
-        values.iter_mut().zip(inside).for_each(|(value, &feature)| *value = feature);
-        zeros.fill(0);
+/// All frames under the kernel, the oldest first, beside each other: `(padding and features, column)`, so that the patch
+/// of every place lies there as one piece.
+fn spread(stem: &Stem, frames: &[i8], oldest: usize, output: &mut [i8]) {
+    output.fill(0);
+    for age in 0..stem.frames {
+        let slot = if oldest + age < stem.frames { oldest + age } else { oldest + age - stem.frames };
+        let frame = frames.get(slot * stem.features..(slot + 1) * stem.features).unwrap_or_default();
+        let columns = output.get_mut(stem.padding * stem.column..).unwrap_or_default();
+        for (column, &feature) in columns.chunks_exact_mut(stem.column.max(1)).zip(frame) {
+            if let Some(value) = column.get_mut(age) {
+                *value = feature;
+            }
+        }
     }
 }

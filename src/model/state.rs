@@ -1,11 +1,11 @@
 //! Everything that a running model remembers, in one static, and the two ways through a model.
 
 use bytemuck::cast_slice_mut;
-use microformer_packed::{Memory, Model, padded};
+use microformer_packed::{Memory, Model, TOGETHER, padded};
 
 use super::block::{Scratch, Watch, enter, run_block};
 use super::clock::Clock;
-use super::embed::{embed, embed_token};
+use super::embed::{embed_token, project, take_frame};
 use super::pool::pool;
 use super::probe::{Part, Probe};
 use super::words::Words;
@@ -17,6 +17,8 @@ pub struct State<S> {
     clock: Clock,
     /// Tokens that pass a layer together; scratch memory grows with it.
     chunk: usize,
+    /// Words of history, which come first.
+    history: usize,
     words: S,
 }
 
@@ -44,7 +46,7 @@ impl<S> State<S> {
     const fn checked(model: &Model, chunk: usize, words: S) -> Self {
         assert!(chunk > 0, "a chunk holds at least one token");
         assert!(model.layout as u8 == LAYOUT as u8, "the model was packed for another kind of chip");
-        Self { clock: Clock::START, chunk, words }
+        Self { clock: Clock::START, chunk, history: Memory::of(model, chunk).history, words }
     }
 }
 
@@ -93,34 +95,55 @@ impl<S: AsMut<[u32]>> State<S> {
 
     /// [`State::pass`], with a look at every layer.
     pub fn pass_probed<P: Probe>(&mut self, model: &Model, frames: &[i8], mut each: impl FnMut(&[i16]), probe: &mut P) {
-        let mut run = Run::new(model, self.chunk, &mut self.clock, self.words.as_mut());
+        let mut run = self.run(model);
         let mut tokens = 0;
         for frame in frames.chunks_exact(model.features().max(1)) {
-            if run.embed(tokens, Input::Frame(frame), probe) {
+            if run.embed(tokens, Input::Frame(frame)) {
                 tokens += 1;
             }
-            if tokens == self.chunk {
+            if tokens == run.chunk {
                 run.forward(tokens, &mut each, probe);
                 tokens = 0;
             }
         }
-        run.forward(tokens, &mut each, probe);
-    }
-
-    /// [`State::pass`] over a sequence of tokens.
-    pub fn pass_tokens(&mut self, model: &Model, tokens: &[u16], mut each: impl FnMut(&[i16])) {
-        let mut run = Run::new(model, self.chunk, &mut self.clock, self.words.as_mut());
-        for chunk in tokens.chunks(self.chunk.max(1)) {
-            for (index, &token) in chunk.iter().enumerate() {
-                run.embed(index, Input::Token(usize::from(token)), &mut ());
-            }
-            run.forward(chunk.len(), &mut each, &mut ());
+        if tokens > 0 {
+            run.forward(tokens, &mut each, probe);
         }
     }
 
+    /// [`State::pass`] over a sequence of tokens.
+    pub fn pass_tokens(&mut self, model: &Model, tokens: &[u16], each: impl FnMut(&[i16])) {
+        self.pass_tokens_probed(model, tokens, each, &mut ());
+    }
+
+    /// [`State::pass_tokens`], with a look at every layer.
+    pub fn pass_tokens_probed<P: Probe>(
+        &mut self,
+        model: &Model,
+        tokens: &[u16],
+        mut each: impl FnMut(&[i16]),
+        probe: &mut P,
+    ) {
+        let mut run = self.run(model);
+        for chunk in tokens.chunks(run.chunk.max(1)) {
+            for (index, &token) in chunk.iter().enumerate() {
+                run.embed(index, Input::Token(usize::from(token)));
+            }
+            run.forward(chunk.len(), &mut each, probe);
+        }
+    }
+
+    fn run<'s, 'm>(&'s mut self, model: &'m Model<'m>) -> Run<'s, 'm> {
+        let mut words = Words(self.words.as_mut());
+        let scores = words.halves(model.scores());
+        let history = words.take(self.history - model.score_words());
+        let stream = words.halves(self.chunk * padded(model.width));
+        Run { model, clock: &mut self.clock, scores, history, stream, scratch: words.0, chunk: self.chunk }
+    }
+
     fn take<P: Probe>(&mut self, model: &Model, input: Input<'_>, probe: &mut P) -> Option<&[i16]> {
-        let mut run = Run::new(model, self.chunk, &mut self.clock, self.words.as_mut());
-        if !run.embed(0, input, probe) {
+        let mut run = self.run(model);
+        if !run.embed(0, input) {
             return None;
         }
         run.forward(1, &mut |_: &[i16]| {}, probe);
@@ -141,33 +164,25 @@ struct Run<'s, 'm> {
 }
 
 impl<'s, 'm> Run<'s, 'm> {
-    fn new(model: &'m Model<'m>, chunk: usize, clock: &'s mut Clock, words: &'s mut [u32]) -> Self {
-        let mut words = Words(words);
-        let scores = words.halves(model.scores());
-        let history = words.take(Memory::of(model, chunk).history - model.score_words());
-        let stream = words.halves(chunk * padded(model.width));
-        Self { model, clock, scores, history, stream, scratch: words.0, chunk }
-    }
-
-    /// Puts the token that `input` completes into place `index` of the chunk.
-    fn embed<P: Probe>(&mut self, index: usize, input: Input<'_>, probe: &mut P) -> bool {
-        let Some(stream) = self.stream.chunks_exact_mut(padded(self.model.width).max(1)).nth(index) else {
+    /// Puts what `input` completes into place `index` of the chunk; says whether it completes a token.
+    fn embed(&mut self, index: usize, input: Input<'_>) -> bool {
+        let model = self.model;
+        let Some(stream) = self.stream.chunks_exact_mut(padded(model.width).max(1)).nth(index) else {
             return false;
         };
-        let complete = match input {
+        match input {
             Input::Frame(frame) => {
-                let mut history = Words(self.history);
-                embed(self.model, self.clock, &mut history, frame, (self.scratch, stream))
+                let mut scratch = Words(&mut *self.scratch);
+                let inputs = scratch.bytes(4 * model.embed.input_words(self.chunk));
+                let columns = inputs.len() / self.chunk.max(1);
+                let input = inputs.get_mut(index * columns..(index + 1) * columns).unwrap_or_default();
+                take_frame(model, self.clock, &mut Words(self.history), frame, (scratch.0, input, stream))
             }
             Input::Token(token) => {
-                embed_token(self.model, self.clock, token, stream);
+                embed_token(model, self.clock, token, stream);
                 true
             }
-        };
-        if complete {
-            Watch { probe, block: None }.halves(Part::Embed, stream);
         }
-        complete
     }
 
     /// Takes the first `tokens` tokens of the chunk through all blocks to their scores.
@@ -177,6 +192,11 @@ impl<'s, 'm> Run<'s, 'm> {
         let mut history = Words(self.history);
         history.take(model.embed.history_words());
         let (stream, _) = self.stream.split_at_mut((tokens * width).min(self.stream.len()));
+        let mut words = Words(&mut *self.scratch);
+        let inputs = words.bytes(4 * model.embed.input_words(self.chunk));
+        let (inputs, _) = inputs.split_at((inputs.len() / self.chunk.max(1) * tokens).min(inputs.len()));
+        project(model, inputs, words.0, stream);
+        Watch { probe, block: None }.halves(Part::Embed, stream);
         let mut scratch = carve(model, self.chunk, tokens, self.scratch);
         for (index, block) in model.blocks.iter().enumerate() {
             let mut watch = Watch { probe, block: Some(index) };
@@ -215,6 +235,6 @@ fn carve<'s>(model: &Model, chunk: usize, tokens: usize, words: &'s mut [u32]) -
     let (entry, _) = entry.split_at_mut(used);
     let wide = words.bytes(chunk * wide);
     let mixed = words.bytes(chunk * mixed);
-    let row = words.halves(row);
-    Scratch { entry, wide, mixed, row, expanded: cast_slice_mut(words.0) }
+    let rows = words.halves(chunk.min(TOGETHER) * row);
+    Scratch { entry, wide, mixed, rows, expanded: cast_slice_mut(words.0) }
 }

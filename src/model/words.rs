@@ -25,3 +25,11 @@ impl<'s> Words<'s> {
         cast_slice_mut(self.take(count / 2))
     }
 }
+
+/// Copies values, of which there are as many here as there.
+pub fn copy(from: &[i8], to: &mut [i8]) {
+    debug_assert_eq!(from.len(), to.len());
+    if from.len() == to.len() {
+        to.copy_from_slice(from);
+    }
+}

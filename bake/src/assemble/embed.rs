@@ -1,6 +1,6 @@
 //! The three ways into the residual stream.
 
-use microformer_packed::{Embed, Stem, padded};
+use microformer_packed::{Embed, LANES, Stem, padded};
 
 use super::{
     Assembly,
@@ -28,11 +28,12 @@ impl Assembly<'_, '_> {
         let Some(shape) = self.config.stem() else {
             return Err(Error::new("the configuration's `embed` does not fit its `input`"));
         };
-        let patch = Runs::whole(shape.frames * shape.wide.kernel);
+        let column = column(&shape);
+        let patch = Runs::turned(shape.wide.kernel, shape.frames, column);
         let convolution = self.linear(&["embed.convolution"], Runs::whole(shape.channels), patch)?;
         let taps = shape.depth_tokens * shape.depth.kernel;
         let depthwise = pack_depthwise("embed.depthwise", shape.channels, taps, self.tensors)?;
-        let places = Runs { count: shape.depth.places, run: shape.channels };
+        let places = Runs::of(shape.depth.places, shape.channels);
         let projection = self.linear(&["embed.projection"], Runs::whole(self.config.width), places)?;
         debug_assert_eq!(convolution.rows, padded(shape.channels));
         Ok(Embed::Convolution(Stem {
@@ -43,6 +44,7 @@ impl Assembly<'_, '_> {
             hop: shape.wide.hop,
             padding: shape.wide.padding,
             places: shape.wide.places,
+            column,
             convolution,
             depth_tokens: shape.depth_tokens,
             depth_kernel: shape.depth.kernel,
@@ -53,4 +55,13 @@ impl Assembly<'_, '_> {
             projection,
         }))
     }
+}
+
+/// The frames of a kernel side by side, and as many zeros as it takes for every place to begin on a word.
+fn column(shape: &config::StemShape) -> usize {
+    let mut column = shape.frames;
+    while !(column * shape.wide.hop).is_multiple_of(LANES) {
+        column += 1;
+    }
+    column
 }

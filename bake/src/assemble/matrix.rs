@@ -8,17 +8,31 @@ use crate::Error;
 /// A sum of 256 times the products stays inside 32 bits below this.
 const SUM_LIMIT: i64 = 1 << 23;
 
-/// Where rows and columns of a file's matrix go: runs of `run` values, each padded by itself.
+/// Where rows and columns of a file's matrix go: runs of `run` values, each with padding of its own.
 #[derive(Clone, Copy)]
 pub struct Runs {
-    pub count: usize,
-    pub run: usize,
+    count: usize,
+    run: usize,
+    /// A run with its padding.
+    room: usize,
+    /// The file holds the first value of every run, then the second of every run …
+    turned: bool,
 }
 
 impl Runs {
     /// One run: values stay together.
     pub const fn whole(len: usize) -> Self {
-        Self { count: 1, run: len }
+        Self::of(1, len)
+    }
+
+    /// Runs that follow each other in the file, each padded to whole words.
+    pub const fn of(count: usize, run: usize) -> Self {
+        Self { count, run, room: padded(run), turned: false }
+    }
+
+    /// Runs whose values lie `count` apart in the file, each padded to `room`.
+    pub const fn turned(count: usize, run: usize, room: usize) -> Self {
+        Self { count, run, room, turned: true }
     }
 
     pub const fn len(self) -> usize {
@@ -26,13 +40,13 @@ impl Runs {
     }
 
     pub const fn padded(self) -> usize {
-        self.count * padded(self.run)
+        self.count * self.room
     }
 
     /// The index in the file of a padded index; none for padding.
     fn source(self, index: usize) -> Option<usize> {
-        let (run, lane) = (index / padded(self.run), index % padded(self.run));
-        (lane < self.run).then(|| run * self.run + lane)
+        let (run, lane) = (index / self.room, index % self.room);
+        (lane < self.run).then(|| if self.turned { lane * self.count + run } else { run * self.run + lane })
     }
 }
 

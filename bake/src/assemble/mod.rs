@@ -148,7 +148,7 @@ impl Assembly<'_, '_> {
 
     fn attention(&mut self, name: &str) -> Result<Attention<'static>, Error> {
         let config = self.config;
-        let heads = Runs { count: config.heads, run: config.head_len() };
+        let heads = Runs::of(config.heads, config.head_len());
         let projections = ["query", "key", "value"].map(|part| format!("{name}.{part}"));
         let query_key_value = Matrix { names: &projections, rows: heads, columns: Runs::whole(config.width) }
             .pack(self.layout, self.tensors)?;

@@ -21,10 +21,10 @@ pub struct Units {
     pub attention_mac: f64,
     /// Values that go through a table.
     pub activation: f64,
-    /// Calls of a depthwise kernel, and its multiplications.
+    /// Groups of four channels that a depthwise kernel takes at a place, and its multiplications.
     pub filter: f64,
     pub tap: f64,
-    /// Bytes of frames that are moved on, and bytes of patches that are gathered.
+    /// Bytes of frames that are moved on, and bytes of frames that are put side by side for a stem.
     pub shifted: f64,
     pub gathered: f64,
     /// Values of the stream that start from a table, and of scores that are pooled.
@@ -73,7 +73,7 @@ impl LayerWork {
     fn depthwise(&mut self, filter: &Depthwise, places: usize) {
         self.macs += filter.channels * filter.taps * places;
         self.flash_bytes += filter.weights.len() + 8 * filter.affine.len();
-        self.units.filter += places as f64;
+        self.units.filter += (places * filter.channels / 4) as f64;
         self.units.tap += (filter.channels * filter.taps * places) as f64;
     }
 }
@@ -105,8 +105,7 @@ fn embed(model: &Model) -> LayerWork {
             layer.units.stream += padded(model.width) as f64;
         }
         Embed::Convolution(stem) => {
-            layer.units.shifted = (stem.stride * stem.frames * stem.features) as f64;
-            layer.units.gathered = (stem.places * stem.patch()) as f64;
+            layer.units.gathered = (stem.frames * stem.features) as f64;
             layer.linear(&stem.convolution, stem.places);
             layer.depthwise(&stem.depthwise, stem.depth_places);
             layer.linear(&stem.projection, 1);

@@ -64,7 +64,7 @@ fn measure(chip: Chip) -> Result<Report> {
     let bench = Image::read(&cargo::chip_image(chip, "bench", &[])?)?;
     let kernels = kernels(&bench)?;
     let mut models = BTreeMap::new();
-    for name in model::names()? {
+    for name in model::names()?.into_iter().chain([model::COMPARED.to_owned()]) {
         let measurement = model::measure(chip, &name)?;
         models.insert(name, measurement);
     }

@@ -2,7 +2,7 @@
 
 use super::{Kernel, Report, peer};
 use crate::counter::Cost;
-use crate::model::Measurement;
+use crate::model::{self, Layer, Measurement};
 use std::fmt::Write;
 
 pub fn text(report: &Report) -> String {
@@ -20,15 +20,26 @@ pub fn text(report: &Report) -> String {
 }
 
 fn model(text: &mut String, name: &str, measurement: &Measurement) {
-    let Measurement { state, flash, stack, step, pass_tokens, pass, layers } = measurement;
+    let Measurement { state, flash, stack, step, layers, pass } = measurement;
     line(text, "");
-    heading(text, &format!("model {name}"));
+    heading(text, &format!("model {name}, one token, all rings full"));
+    let peers = |job| peer::of_model(name, job).map(|peer| format!("{peer}")).unwrap_or_default();
+    sums(text, layers, *step, &peers("step"));
+    heading(text, &format!("model {name}, a sequence of {} tokens, {} at once", pass.tokens, pass.chunk));
+    sums(text, &pass.layers, pass.cost, &peers("pass"));
+    let chunk = pass.chunk;
+    line(text, &format!("{state} bytes of RAM ({} for {chunk} tokens at once), {stack} bytes of stack,", pass.state));
+    line(text, &format!("{flash} bytes of flash\n"));
+}
+
+fn sums(text: &mut String, layers: &[Layer], whole: Cost, peer: &str) {
     for layer in layers {
         row(text, &layer.name, layer.macs, layer.cost, "");
     }
-    row(text, "one token", measurement.macs(), *step, "");
-    row(text, &format!("{pass_tokens} tokens in one pass"), pass_tokens * measurement.macs(), *pass, "");
-    line(text, &format!("{state} bytes of RAM, {stack} bytes of stack, {flash} bytes of flash\n"));
+    let products = model::products(layers);
+    row(text, &products.name, products.macs, products.cost, peer);
+    let total = model::total(layers);
+    row(text, &total.name, total.macs, whole, "");
 }
 
 fn peer_of(kernel: &Kernel) -> String {

@@ -11,10 +11,13 @@ include!(concat!(env!("OUT_DIR"), "/models.rs"));
 #[allow(unused_imports)]
 pub(crate) use for_each_model;
 
-/// Tokens that pass a layer together in a whole-sequence pass.
-pub const CHUNK: usize = 4;
+/// Tokens that pass a layer together in a whole-sequence pass: whole threes, which the fastest kernels take together.
+pub const CHUNK: usize = 6;
 
-/// Words of state, and values of input for [`CHUNK`] tokens, of the largest model.
+/// Tokens of a whole sequence.
+pub const SEQUENCE: usize = 49;
+
+/// Words of state, and values of input for [`SEQUENCE`] tokens, of the largest model.
 const LARGEST: (usize, usize) = {
     #[allow(unused_mut)]
     let (mut words, mut values) = (1, 1);
@@ -23,7 +26,7 @@ const LARGEST: (usize, usize) = {
             let model = &$module::MODEL;
             let need = Memory::of(model, CHUNK).words();
             words = if need > words { need } else { words };
-            let need = CHUNK * model.stride() * model.features();
+            let need = SEQUENCE * model.stride() * model.features();
             values = if need > values { need } else { values };
         };
     }
@@ -48,12 +51,12 @@ pub const DEEPEST: usize = {
 pub struct Workspace {
     pub words: [u32; LARGEST.0],
     values: [i8; LARGEST.1],
-    tokens: [u16; CHUNK],
+    tokens: [u16; SEQUENCE],
 }
 
 impl Workspace {
     pub fn take() -> Result<&'static mut Self, &'static str> {
-        board::once!(: Workspace = Workspace { words: [0; LARGEST.0], values: [0; LARGEST.1], tokens: [0; CHUNK] })
+        board::once!(: Workspace = Workspace { words: [0; LARGEST.0], values: [0; LARGEST.1], tokens: [0; SEQUENCE] })
             .ok_or("the workspace is taken twice")
     }
 
@@ -74,17 +77,17 @@ pub struct Run<'w> {
     model: &'static Model<'static>,
     state: State<&'w mut [u32; LARGEST.0]>,
     values: &'w mut [i8; LARGEST.1],
-    tokens: &'w mut [u16; CHUNK],
+    tokens: &'w mut [u16; SEQUENCE],
     random: Random,
 }
 
 impl Run<'_> {
-    /// Brings the input of the next `tokens` tokens, at most [`CHUNK`]. On its own, so that nobody counts it.
+    /// Brings the input of the next `tokens` tokens, at most [`SEQUENCE`]. On its own, so that nobody counts it.
     #[inline(never)]
     pub fn prepare(&mut self, tokens: usize) {
         let vocabulary = self.model.vocabulary();
         if vocabulary > 0 {
-            self.tokens.fill_with(|| self.random.below(vocabulary) as u16);
+            self.tokens[..tokens].fill_with(|| self.random.below(vocabulary) as u16);
         } else {
             self.values[..tokens * self.model.stride() * self.model.features()].fill_with(|| self.random.value());
         }
@@ -103,14 +106,14 @@ impl Run<'_> {
         }
     }
 
-    /// Takes all prepared tokens in at once.
+    /// Takes the first `tokens` prepared tokens in, several at once.
     #[inline(never)]
-    pub fn pass(&mut self, each: impl FnMut(&[i16])) {
+    pub fn pass<P: Probe>(&mut self, tokens: usize, each: impl FnMut(&[i16]), probe: &mut P) {
         if self.model.vocabulary() > 0 {
-            self.state.pass_tokens(self.model, self.tokens, each);
+            self.state.pass_tokens_probed(self.model, &self.tokens[..tokens], each, probe);
         } else {
-            let frames = &self.values[..CHUNK * self.model.stride() * self.model.features()];
-            self.state.pass(self.model, frames, each);
+            let frames = &self.values[..tokens * self.model.stride() * self.model.features()];
+            self.state.pass_probed(self.model, frames, each, probe);
         }
     }
 }

@@ -3,7 +3,9 @@
 use core::hint::black_box;
 
 use bytemuck::cast_slice_mut;
+use microformer::arith::reciprocal;
 use microformer::kernels::{Scoring, fast, portable};
+use microformer::packed::Mixing;
 
 use crate::{Room, measured, scramble, scramble_i8};
 
@@ -13,8 +15,9 @@ const HEAD_LEN: usize = 16;
 /// Words of a ring, with its slots made a multiple of four.
 const RING: usize = TOKENS.next_multiple_of(4) * HEAD_LEN / 4;
 
-type Scores = fn(&[i8], &mut [u32], &[u32], usize, Scoring, &mut [i16]);
-type ScoresThree = fn([&[i8]; 3], &mut [u32], &[u32], Scoring, [&mut [i16]; 3]);
+type Scores = fn(&[i8], &mut [u32], &[u32], Scoring, &mut [i16]);
+type ScoresThree = fn([&[i8]; 3], &mut [u32], &[u32], Scoring, &mut [i16]);
+type Mix = fn(&mut [i16], usize, &[u32], i32, &mut [i8]);
 
 /// One way to compute attention.
 struct Way {
@@ -24,7 +27,7 @@ struct Way {
     scores: Scores,
     scores_three: ScoresThree,
     soften: fn(&mut [i16]) -> u32,
-    mix: fn(&[i16], &[u32], i32, &mut [i8]),
+    mix: Mix,
 }
 
 const WAYS: [Way; 2] = [
@@ -51,58 +54,77 @@ const WAYS: [Way; 2] = [
 /// A job on the ring in `input`, whose first word of `output` on belongs to it: how many products, and the run.
 type Job = (&'static str, usize, fn(&mut Room, &Way));
 
-const JOBS: [Job; 10] = [
+const JOBS: [Job; 12] = [
     ("scores 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
         fill(room, way.store_key);
         let queries: [Vector; TOKENS] = black_box(core::array::from_fn(|token| vector(1000 + token)));
         measured!(for (token, query) in queries.iter().enumerate() {
-            let scoring = Scoring { distance: token as i32, ..SCORING };
-            let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..token + 1];
-            (way.scores)(&query.0, &mut room.expanded, &room.input[..RING], 0, scoring, row);
+            let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..PADDED];
+            (way.scores)(&query.0, &mut room.expanded, &room.input[..RING], filled(token + 1), row);
         });
+        keep(room, 1, TOKENS);
     }),
     ("scores 49 x 49, head 16, three queries at a time", TOKENS * TOKENS * HEAD_LEN, |room, way| {
         fill(room, way.store_key);
+        // All queries at the end of the ring: nothing of the square is left out.
         measured!(for token in (0..TOKENS).step_by(3) {
-            three_rows(room, way, token, PADDED);
+            three_rows(room, way, (token, TOKENS - 3));
         });
+        keep(room, 3, TOKENS - 2);
     }),
     ("scores 49 x 49, head 16, causal, three at a time", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
         fill(room, way.store_key);
         measured!(for token in (0..TOKENS).step_by(3) {
-            three_rows(room, way, token, (token + 3).next_multiple_of(4).min(PADDED));
+            three_rows(room, way, (token, token));
         });
+        keep(room, 3, TOKENS - 3);
     }),
     ("scores, a row of 49, head 16", TOKENS * HEAD_LEN, |room, way| {
         fill(room, way.store_key);
         let query = black_box(vector(1000));
-        let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..TOKENS];
-        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], 0, SCORING, row));
+        let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..PADDED];
+        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], filled(TOKENS), row));
+        keep(room, 1, TOKENS);
+    }),
+    ("scores, a row of 49 that has gone round, head 16", TOKENS * HEAD_LEN, |room, way| {
+        fill(room, way.store_key);
+        let query = black_box(vector(1000));
+        let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..PADDED];
+        let scoring = black_box(Scoring { newest: 21, ..filled(TOKENS) });
+        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], scoring, row));
+        keep(room, 1, TOKENS);
     }),
     ("scores, a row of 48, head 16", (TOKENS - 1) * HEAD_LEN, |room, way| {
         fill(room, way.store_key);
         let query = black_box(vector(1000));
-        let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..TOKENS - 1];
-        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], 0, SCORING, row));
+        let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..PADDED];
+        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], filled(TOKENS - 1), row));
     }),
     ("softmax, a row of 49, unnormalised", 0, |room, way| {
         room.output.fill(0);
         let row = fill_row(room);
         measured!((way.soften)(row));
     }),
+    ("softmax, a row of 49, and the multiplier that normalises its mix", 0, |room, way| {
+        room.output.fill(0);
+        let row = fill_row(room);
+        let mixing = black_box(Mixing { ratio: 1 << 30, exponent: 1 });
+        let multiplier = measured!(reciprocal((way.soften)(row), mixing));
+        room.output[TOKENS] = multiplier as u32;
+    }),
     ("mix 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
         fill(room, way.store_value);
-        let row = black_box(Row::fill());
+        let mut rows: [Row; TOKENS] = black_box(core::array::from_fn(|_| Row::fill()));
         let (results, _) = cast_slice_mut::<u32, i8>(&mut room.output).as_chunks_mut::<HEAD_LEN>();
-        measured!(for (len, result) in (1..=TOKENS).zip(results) {
-            (way.mix)(&row.0[..len], &room.input[..RING], 5000, result);
+        measured!(for ((len, result), row) in (1..=TOKENS).zip(results).zip(&mut rows) {
+            (way.mix)(&mut row.0, len, &room.input[..RING], 5000, result);
         });
     }),
     ("mix, a row of 49, head 16", TOKENS * HEAD_LEN, |room, way| {
         fill(room, way.store_value);
-        let row = black_box(Row::fill());
+        let mut row = black_box(Row::fill());
         let result: &mut [i8] = &mut cast_slice_mut(&mut room.output)[..HEAD_LEN];
-        measured!((way.mix)(&row.0[..TOKENS], &room.input[..RING], 5000, result));
+        measured!((way.mix)(&mut row.0, TOKENS, &room.input[..RING], 5000, result));
     }),
     ("store a key, head 16", 0, |room, way| {
         fill(room, way.store_key);
@@ -118,7 +140,17 @@ const JOBS: [Job; 10] = [
     }),
 ];
 
-const SCORING: Scoring = Scoring { multiplier: 1 << 19, slope: 1000, distance: TOKENS as i32 - 1 };
+/// A ring of so many keys that has not gone round.
+fn filled(filled: usize) -> Scoring {
+    black_box(Scoring { multiplier: 1 << 19, slope: 1000, newest: filled - 1, filled })
+}
+
+/// Forgets what the rows hold behind their keys, of which ways may leave anything.
+fn keep(room: &mut Room, rows: usize, filled: usize) {
+    for (index, row) in cast_slice_mut::<u32, i16>(&mut room.output).chunks_exact_mut(PADDED).take(rows).enumerate() {
+        row[(filled + index).min(TOKENS)..].fill(0);
+    }
+}
 
 /// Keys made a multiple of four.
 const PADDED: usize = TOKENS.next_multiple_of(4);
@@ -139,7 +171,7 @@ static QUERIES: Queries = {
 
 /// Rows start on a word.
 #[repr(align(4))]
-struct Row([i16; TOKENS + 1]);
+struct Row([i16; PADDED]);
 
 impl Row {
     fn fill() -> Self {
@@ -147,17 +179,15 @@ impl Row {
     }
 }
 
-/// Rows of the tokens `token`, `token + 1` and `token + 2`, of which the last token has only one.
-fn three_rows(room: &mut Room, way: &Way, token: usize, len: usize) {
-    let scoring = Scoring { distance: token as i32, ..SCORING };
+/// Rows of three queries from the slot `newest` on; of the last token there is only one.
+fn three_rows(room: &mut Room, way: &Way, (token, newest): (usize, usize)) {
     let queries = [&QUERIES.0[..HEAD_LEN], &QUERIES.0[HEAD_LEN..2 * HEAD_LEN], &QUERIES.0[2 * HEAD_LEN..]];
-    let (first, rest) = cast_slice_mut::<u32, i16>(&mut room.output).split_at_mut(PADDED);
-    let (second, third) = rest.split_at_mut(PADDED);
+    let rows: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..3 * PADDED];
     if token + 3 > TOKENS {
-        return (way.scores)(queries[0], &mut room.expanded, &room.input[..RING], 0, scoring, &mut first[..TOKENS]);
+        let row = &mut rows[..PADDED];
+        return (way.scores)(queries[0], &mut room.expanded, &room.input[..RING], filled(TOKENS), row);
     }
-    let rows = [&mut first[..len], &mut second[..len], &mut third[..len]];
-    (way.scores_three)(queries, &mut room.expanded, &room.input[..RING], scoring, rows);
+    (way.scores_three)(queries, &mut room.expanded, &room.input[..RING], filled(newest + 1), rows);
 }
 
 pub fn measure(room: &mut Room) {

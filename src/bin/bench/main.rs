@@ -9,6 +9,7 @@
 mod attention;
 #[path = "../../board/mod.rs"]
 mod board;
+mod front_end;
 mod matrix;
 mod pointwise;
 
@@ -69,5 +70,6 @@ fn run() -> Result<(), &'static str> {
     matrix::measure(room);
     attention::measure(room);
     pointwise::measure(room);
+    front_end::measure(room);
     if room.differences == 0 { Ok(()) } else { Err("a fast kernel differs from the portable one: see the digests") }
 }

@@ -43,7 +43,7 @@ struct Way {
     rescale: fn(i32, &[i16], &mut [i8]),
     activate: fn(&[i8; 256], &mut [i8]),
     relu: fn(&mut [i8]),
-    depthwise: fn(&Depthwise, &[&[i8]], &mut [i8]),
+    depthwise: fn(&Depthwise, &[&[i8]], usize, &mut [i8]),
 }
 
 const WAYS: [Way; 2] = [
@@ -96,7 +96,7 @@ const JOBS: [Job; 6] = [
     ("depthwise filter, 5 taps, 256 channels", TAPS * HIDDEN, |room, way| {
         let (tokens, _) = cast_slice::<u32, i8>(&room.input).as_chunks::<HIDDEN>();
         let taps: [&[i8]; TAPS] = core::array::from_fn(|tap| tokens[tap].as_slice());
-        measured!((way.depthwise)(&DEPTHWISE, &taps, &mut cast_slice_mut(&mut room.output)[..HIDDEN]));
+        measured!((way.depthwise)(&DEPTHWISE, &taps, 0, &mut cast_slice_mut(&mut room.output)[..HIDDEN]));
     }),
 ];
 

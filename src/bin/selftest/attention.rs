@@ -1,6 +1,6 @@
 //! Rings of random length, full or not, wrapped or not: both kernels store, score, soften and mix the same tokens.
 
-use bytemuck::{cast_slice, cast_slice_mut};
+use bytemuck::cast_slice_mut;
 use microformer::kernels::{Scoring, fast, portable};
 
 use crate::Room;
@@ -16,7 +16,7 @@ struct Shape {
 impl Shape {
     fn draw(random: &mut Random, room: &Room) -> Self {
         let head_len = 4 * if random.below(4) == 0 { random.between(1, 24) } else { random.between(1, 5) };
-        let longest = (4 * room.plain.len() / head_len - 4).min(2 * room.output.len()).min(100);
+        let longest = (4 * room.plain.len() / head_len - 4).min(100);
         let window = random.between(1, longest);
         Self { window, head_len, filled: random.between(1, window) }
     }
@@ -39,24 +39,29 @@ pub fn scores_case(random: &mut Random, room: &mut Room) -> bool {
     }
     let query: &mut [i8] = &mut cast_slice_mut(&mut room.input)[..shape.head_len];
     random.fill(query);
-    let slope = if random.below(3) == 0 { 0 } else { random.next() as i32 >> 12 >> random.below(12) };
-    let scoring = Scoring { multiplier: random.multiplier(), slope, distance: shape.window as i32 - 1 };
+    let scoring = draw_scoring(random, shape.filled);
+    // Only a full ring goes round.
+    let newest = if shape.filled == shape.window { random.below(shape.window) } else { shape.filled - 1 };
+    let scoring = Scoring { newest, ..scoring };
     room.expected.fill(0);
     room.output.fill(0);
-    // The two runs of a wrapped ring, or one run, the second beginning anywhere.
-    let cut = random.between(0, shape.filled);
-    for (first, len) in [(0, cut), (cut, shape.filled - cut)] {
-        let expected: &mut [i16] = &mut cast_slice_mut(&mut room.expected)[first..][..len];
-        portable::scores(query, &mut [], plain, first, scoring, expected);
-        let output: &mut [i16] = &mut cast_slice_mut(&mut room.output)[first..][..len];
-        fast::scores(query, &mut room.expanded, packed, first, scoring, output);
-    }
-    room.output == room.expected
+    let len = shape.window.next_multiple_of(4);
+    let expected: &mut [i16] = &mut cast_slice_mut(&mut room.expected)[..len];
+    portable::scores(query, &mut [], plain, scoring, expected);
+    let output: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..len];
+    fast::scores(query, &mut room.expanded, packed, scoring, output);
+    output[..shape.filled] == expected[..shape.filled]
+}
+
+fn draw_scoring(random: &mut Random, filled: usize) -> Scoring {
+    let slope = if random.below(3) == 0 { 0 } else { random.next() as i32 >> 12 >> random.below(12) };
+    Scoring { multiplier: random.multiplier(), slope, newest: filled - 1, filled }
 }
 
 pub fn scores_three_case(random: &mut Random, room: &mut Room) -> bool {
-    let shape = Shape::draw(random, room);
-    let len = shape.window.next_multiple_of(4).min(room.output.len() * 2 / 12 * 4);
+    let mut shape = Shape::draw(random, room);
+    shape.window = shape.window.clamp(3, room.output.len() * 2 / 12 * 4);
+    let len = shape.window.next_multiple_of(4);
     let plain = &mut room.plain[..shape.words(4)];
     let packed = &mut room.packed[..shape.words(4)];
     plain.fill(0);
@@ -70,23 +75,15 @@ pub fn scores_three_case(random: &mut Random, room: &mut Room) -> bool {
     let queries: &mut [i8] = &mut cast_slice_mut(&mut room.input)[..3 * shape.head_len];
     random.fill(queries);
     let query = |index: usize| &queries[index * shape.head_len..][..shape.head_len];
-    let slope = if random.below(3) == 0 { 0 } else { random.next() as i32 >> 12 >> random.below(12) };
-    let scoring = Scoring { multiplier: random.multiplier(), slope, distance: random.below(100) as i32 };
+    let filled = random.between(1, shape.window - 2);
+    let scoring = draw_scoring(random, filled);
     room.expected.fill(0);
     room.output.fill(0);
-    // Rows that are no multiple of four long, or not equally far from each other, take another way.
-    let used = if random.below(4) == 0 { shape.filled.min(len) } else { len };
-    for (rows, three) in [(&mut room.expected, false), (&mut room.output, true)] {
-        let (first, rest) = cast_slice_mut::<u32, i16>(rows).split_at_mut(len);
-        let (second, third) = rest.split_at_mut(len);
-        let rows = [&mut first[..used], &mut second[..used], &mut third[..used]];
-        if three {
-            fast::scores_three([query(0), query(1), query(2)], &mut room.expanded, packed, scoring, rows);
-        } else {
-            portable::scores_three([query(0), query(1), query(2)], &mut [], plain, scoring, rows);
-        }
-    }
-    room.output == room.expected
+    let expected: &mut [i16] = &mut cast_slice_mut(&mut room.expected)[..3 * len];
+    portable::scores_three([query(0), query(1), query(2)], &mut [], plain, scoring, expected);
+    let output: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..3 * len];
+    fast::scores_three([query(0), query(1), query(2)], &mut room.expanded, packed, scoring, output);
+    (0..3).all(|row| output[row * len..][..filled + row] == expected[row * len..][..filled + row])
 }
 
 pub fn soften_case(random: &mut Random, room: &mut Room) -> bool {
@@ -106,9 +103,9 @@ pub fn soften_case(random: &mut Random, room: &mut Room) -> bool {
 
 pub fn mix_case(random: &mut Random, room: &mut Room) -> bool {
     let shape = Shape::draw(random, room);
-    let plain = &mut room.plain[..shape.words(2)];
-    let packed = &mut room.packed[..shape.words(2)];
-    // What earlier tokens left in the slot beside an odd window must not count.
+    let plain = &mut room.plain[..shape.words(4)];
+    let packed = &mut room.packed[..shape.words(4)];
+    // What earlier tokens left in the slots behind the filled ones must not count.
     packed.fill(0x7F81_7F81);
     plain.fill(0x7F81_7F81);
     let vector = &mut room.weights[..shape.head_len];
@@ -117,7 +114,8 @@ pub fn mix_case(random: &mut Random, room: &mut Room) -> bool {
         portable::store_value(plain, slot, vector);
         fast::store_value(packed, slot, vector);
     }
-    let row: &mut [i16] = &mut cast_slice_mut(&mut room.input)[..shape.filled];
+    let len = shape.window.next_multiple_of(4);
+    let row: &mut [i16] = &mut cast_slice_mut(&mut room.input)[..len];
     let bound = 32767 >> random.below(8);
     for weight in row.iter_mut() {
         *weight = match random.below(4) {
@@ -126,11 +124,10 @@ pub fn mix_case(random: &mut Random, room: &mut Room) -> bool {
             _ => random.between(0, bound) as i16,
         };
     }
-    let row: &[i16] = &cast_slice(&room.input)[..shape.filled];
     room.expected.fill(0);
     room.output.fill(0);
     let multiplier = random.multiplier() & i32::MAX;
-    portable::mix(row, plain, multiplier, &mut cast_slice_mut(&mut room.expected)[..shape.head_len]);
-    fast::mix(row, packed, multiplier, &mut cast_slice_mut(&mut room.output)[..shape.head_len]);
+    portable::mix(row, shape.filled, plain, multiplier, &mut cast_slice_mut(&mut room.expected)[..shape.head_len]);
+    fast::mix(row, shape.filled, packed, multiplier, &mut cast_slice_mut(&mut room.output)[..shape.head_len]);
     room.output == room.expected
 }

@@ -1,7 +1,7 @@
 //! Matrices of random shapes: the same weights packed for the portable and for the fast kernel, and both run.
 
 use bytemuck::{cast_slice, cast_slice_mut};
-use microformer::kernels::{LAYOUT, fast, portable};
+use microformer::kernels::{LAYOUT, fast, linear_overlapping, portable};
 use microformer::packed::{Linear, Row, linear_words, pack_linear};
 
 use crate::Room;
@@ -32,6 +32,21 @@ pub fn linear_case(random: &mut Random, room: &mut Room) -> bool {
     let output: &mut [i8] = &mut cast_slice_mut(&mut room.output)[..shape.tokens * shape.rows];
     portable::linear(&plain, input, &mut [], expected);
     fast::linear(&packed, input, expanded_room(&shape, &mut room.expanded), output);
+    room.output == room.expected
+}
+
+/// Tokens that begin a few words after each other, or as far apart as they are long.
+pub fn linear_overlapping_case(random: &mut Random, room: &mut Room) -> bool {
+    let shape = fill(random, room);
+    let (plain, packed) = matrices(&shape, &room.plain, &room.packed);
+    let input: &[i8] = cast_slice(&room.input);
+    let hop = 4 * random.between(1, shape.columns / 4);
+    let expected: &mut [i8] = &mut cast_slice_mut(&mut room.expected)[..shape.tokens * shape.rows];
+    for (token, results) in expected.chunks_exact_mut(shape.rows).enumerate() {
+        portable::linear(&plain, &input[token * hop..][..shape.columns], &mut [], results);
+    }
+    let output: &mut [i8] = &mut cast_slice_mut(&mut room.output)[..shape.tokens * shape.rows];
+    linear_overlapping(&packed, input, hop, expanded_room(&shape, &mut room.expanded), output);
     room.output == room.expected
 }
 

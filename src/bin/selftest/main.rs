@@ -10,6 +10,7 @@ mod linear;
 mod pointwise;
 mod random;
 mod softmax;
+mod transform;
 
 use random::Random;
 
@@ -44,6 +45,7 @@ type Case = fn(&mut Random, &mut Room) -> bool;
 const KERNELS: &[(&str, u32, Case)] = &[
     ("linear", 400, linear::linear_case),
     ("linear_add", 400, linear::linear_add_case),
+    ("linear_overlapping", 400, linear::linear_overlapping_case),
     ("scores", 400, attention::scores_case),
     ("scores_three", 400, attention::scores_three_case),
     ("soften", 400, attention::soften_case),
@@ -54,6 +56,9 @@ const KERNELS: &[(&str, u32, Case)] = &[
     ("relu", 100, pointwise::relu_case),
     ("activate", 100, pointwise::activate_case),
     ("depthwise", 200, pointwise::depthwise_case),
+    ("first_fours", 100, transform::first_fours_case),
+    ("fours", 200, transform::fours_case),
+    ("untangle", 200, transform::untangle_case),
 ];
 
 fn run() -> Result<(), &'static str> {

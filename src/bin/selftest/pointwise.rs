@@ -100,17 +100,21 @@ pub fn depthwise_case(random: &mut Random, room: &mut Room) -> bool {
         *bias = random.sized_within(1 << 20);
         *multiplier = random.next() as i32 >> (20 - scale);
     }
-    let input: &mut [i8] = cast_slice_mut(&mut room.weights[..channels * MOST_TAPS]);
+    let input: &mut [i8] = &mut room.weights;
     random.fill(input);
     let filter = Depthwise { channels, taps, weights, affine };
+    // Taps begin anywhere and overlap, as those of neighbouring places do.
+    let places = random.between(1, (4 * room.output.len() / channels).min(6));
+    let hop = random.below(2 * channels);
+    let reach = (places - 1) * hop + channels;
     let mut slices: [&[i8]; MOST_TAPS] = [&[]; MOST_TAPS];
-    for (slice, vector) in slices.iter_mut().zip(input.chunks_exact(channels)) {
-        // A tap before the first token is an empty slice.
-        *slice = if random.below(6) == 0 { &[] } else { vector };
+    for slice in &mut slices {
+        *slice = &input[random.below(input.len() - reach)..][..reach];
     }
+    let len = places * channels;
     room.expected.fill(0);
     room.output.fill(0);
-    portable::depthwise(&filter, &slices[..taps], &mut cast_slice_mut(&mut room.expected)[..channels]);
-    fast::depthwise(&filter, &slices[..taps], &mut cast_slice_mut(&mut room.output)[..channels]);
+    portable::depthwise(&filter, &slices[..taps], hop, &mut cast_slice_mut(&mut room.expected)[..len]);
+    fast::depthwise(&filter, &slices[..taps], hop, &mut cast_slice_mut(&mut room.output)[..len]);
     room.output == room.expected
 }

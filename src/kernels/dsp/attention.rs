@@ -4,157 +4,153 @@
 //! that four scores are four rows of a matrix. Values stand in blocks of four lanes; in a block, every two slots share two
 //! words, whose halfwords are `256 · odd lane + even lane` of one slot: (T, S) below.
 
-use bytemuck::cast_slice_mut;
-use microformer_packed::{GROUP, LANES};
+use core::mem::MaybeUninit;
+
+use microformer_packed::{GROUP, LANES, TOGETHER};
 
 use super::chain::expand_three;
-use super::instruction::pair;
-use super::score::{SHORT, SHORT_OF_THREE, Scan, ScanOfThree, score, score_three};
+use super::score::{Phase, SHORT, SHORT_OF_THREE, Scan, ScanOfThree, score, score_three};
+use super::storing::{place_key, place_value};
 use super::{are_multiples_of_four, mixing, softening};
 use crate::arith::{requantize, saturate_i16};
 use crate::kernels::Scoring;
 
 /// Puts a key into its slot of the ring, which has room for whole groups of four slots of `key.len()` values.
 pub fn store_key(keys: &mut [u32], slot: usize, key: &[i8]) {
-    let (words, rest) = key.as_chunks::<LANES>();
-    debug_assert!(rest.is_empty() && (slot / GROUP + 1) * key.len() <= keys.len());
-    let group = keys.get_mut(slot / GROUP * key.len()..).unwrap_or_default();
-    for (place, bytes) in group.iter_mut().skip(slot % GROUP).step_by(GROUP).zip(words) {
-        *place = pair(u32::from_le_bytes(bytes.map(|byte| byte as u8)));
+    let fits = are_multiples_of_four(&[key.len(), key.as_ptr().addr()])
+        && !key.is_empty()
+        && (slot / GROUP + 1) * key.len() <= keys.len();
+    debug_assert!(fits, "lengths of key and ring");
+    if fits {
+        let place = keys.as_mut_ptr().wrapping_add(slot / GROUP * key.len() + slot % GROUP);
+        // SAFETY: the ring has the slot's group, in which the words of a key are four apart; the key is whole words.
+        unsafe { place_key(place, key.as_ptr(), key.len() / LANES) };
     }
 }
 
 /// Puts a value into its slot of the ring, which has room for an even number of slots of `value.len()` values.
 pub fn store_value(values: &mut [u32], slot: usize, value: &[i8]) {
-    let (words, rest) = value.as_chunks::<LANES>();
-    let block = values.len() / words.len().max(1);
-    debug_assert!(rest.is_empty() && slot < block);
-    let halves: &mut [[u16; 2]] = cast_slice_mut(values);
-    for (block, bytes) in halves.chunks_exact_mut(block.max(1)).zip(words) {
-        let paired = pair(u32::from_le_bytes(bytes.map(|byte| byte as u8)));
-        if let Some([first, second]) = block.get_mut(slot / 2 * 2..).and_then(|block| block.first_chunk_mut()) {
-            first[slot % 2] = paired as u16;
-            second[slot % 2] = (paired >> 16) as u16;
-        }
+    let words = value.len() / LANES;
+    let block = values.len().checked_div(words).unwrap_or(0);
+    let fits = are_multiples_of_four(&[value.len(), value.as_ptr().addr()]) && words > 0 && slot / 2 * 2 + 2 <= block;
+    debug_assert!(fits, "lengths of value and ring");
+    if fits {
+        let place = values.as_mut_ptr().wrapping_add(slot / 2 * 2).cast::<u16>().wrapping_add(slot % 2);
+        // SAFETY: each of `words` blocks of `block` words has two words for the slot and its neighbour.
+        unsafe { place_value(place, value.as_ptr(), words, block * size_of::<u32>()) };
     }
 }
 
-/// Scores of the keys in slots `first …`, one for each place in `row`, in steps of the exponential table.
+/// Scores of the keys in the filled slots, in steps of the exponential table: see [`crate::kernels::portable::scores`].
 ///
 /// `expanded` holds half as many words as the query has values.
-pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], first: usize, scoring: Scoring, row: &mut [i16]) {
+pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], scoring: Scoring, row: &mut [i16]) {
     let head_len = query.len();
-    let end = first + row.len();
-    let fits = are_multiples_of_four(&[head_len, query.as_ptr().addr()])
+    let groups = scoring.filled.div_ceil(GROUP);
+    let fits = are_multiples_of_four(&[head_len, query.as_ptr().addr(), row.as_ptr().addr()])
         && (1..=SHORT).contains(&head_len)
+        && scoring.newest < scoring.filled
         && expanded.len() >= head_len / 2
-        && end.next_multiple_of(GROUP) * head_len / LANES <= keys.len();
+        && groups * GROUP <= row.len()
+        && groups * head_len <= keys.len();
     if !fits {
-        return scores_of_any(query, keys, first, scoring, row);
+        return scores_of_any(query, keys, scoring, row);
     }
-    // Whole groups go straight into the row; a part of a group, before or after them, by way of a spare one.
-    let (before, row) = row.split_at_mut((first.next_multiple_of(GROUP) - first).min(row.len()));
-    let mut bias = scoring.slope.wrapping_mul(-scoring.distance);
-    let mut spare = [0; GROUP];
-    if !before.is_empty() {
-        let offset = first % GROUP;
-        let scan = Scan {
-            row: core::ptr::null_mut(),
-            bias: bias.wrapping_sub(scoring.slope.wrapping_mul(offset as i32)),
-            end: core::ptr::null_mut(),
-            multiplier: scoring.multiplier,
-            slope: scoring.slope,
-            head_len,
-            spare: spare.as_mut_ptr(),
-        };
-        let keys = keys.as_ptr().wrapping_add(first / GROUP * head_len);
-        // SAFETY: checked above; the ring has the group of `first`, and the spare has a group's places.
-        unsafe { score(query.as_ptr(), expanded.as_mut_ptr(), keys, &scan) };
-        let kept = spare.get(offset..).unwrap_or_default();
-        before.iter_mut().zip(kept).for_each(|(value, &old)| *value = old);
-        bias = bias.wrapping_add(scoring.slope.wrapping_mul(before.len() as i32));
+    let slope = scoring.slope;
+    let near = slope.wrapping_mul(scoring.newest as i32).wrapping_neg();
+    // So many groups from the first on; `bias` is that of slot 0.
+    let phase = |first: usize, end: usize, bias: i32| {
+        let bias = bias.wrapping_add(slope.wrapping_mul((first * GROUP) as i32));
+        let second = bias.wrapping_add(slope);
+        let biases = [bias, second, second.wrapping_add(slope), second.wrapping_add(slope).wrapping_add(slope)];
+        Phase { biases, end: row.as_ptr().wrapping_add(end * GROUP) }
+    };
+    let mut phases = [const { MaybeUninit::<Phase>::uninit() }; 4];
+    let mut places = phases.iter_mut();
+    let mut push = |phase: Phase| {
+        if let Some(place) = places.next() {
+            place.write(phase);
+        }
+    };
+    let after = scoring.newest + 1;
+    if after == scoring.filled || slope == 0 {
+        push(phase(0, groups, near));
+    } else {
+        // The groups before the one in which the ring goes round, that one, the groups after it.
+        let far = near.wrapping_sub(slope.wrapping_mul(scoring.filled as i32));
+        let (whole, rest) = (after / GROUP, after % GROUP);
+        if whole > 0 {
+            push(phase(0, whole, near));
+        }
+        if rest > 0 {
+            let (mut mixed, later) = (phase(whole, whole + 1, near), phase(whole, whole + 1, far));
+            for (bias, far) in mixed.biases.iter_mut().zip(later.biases).skip(rest) {
+                *bias = far;
+            }
+            push(mixed);
+        }
+        if after.div_ceil(GROUP) < groups {
+            push(phase(after.div_ceil(GROUP), groups, far));
+        }
     }
-    if row.is_empty() {
-        return;
-    }
-    let (whole, after) = row.split_at_mut(row.len() / GROUP * GROUP);
-    let range = whole.as_mut_ptr_range();
+    push(Phase::NONE);
     let scan = Scan {
-        row: range.start,
-        bias,
-        end: range.end,
+        row: row.as_mut_ptr(),
         multiplier: scoring.multiplier,
         slope: scoring.slope,
         head_len,
-        spare: if after.is_empty() { core::ptr::null_mut() } else { spare.as_mut_ptr() },
+        phases: phases.as_ptr().cast(),
     };
-    let keys = keys.as_ptr().wrapping_add(first.div_ceil(GROUP) * head_len);
-    // SAFETY: checked above; the ring has all groups up to `end`, and row and spare have places for them.
-    unsafe { score(query.as_ptr(), expanded.as_mut_ptr(), keys, &scan) };
-    // At most three, for which a copy by memcpy takes four times as long.
-    if let [first, after @ ..] = after {
-        *first = spare[0];
-        if let [second, after @ ..] = after {
-            *second = spare[1];
-            if let [third, ..] = after {
-                *third = spare[2];
-            }
-        }
-    }
+    // SAFETY: checked above; the phases end where the last group of the row does, and ring and row have all groups.
+    unsafe { score(query.as_ptr(), expanded.as_mut_ptr(), keys.as_ptr(), &scan) };
 }
 
-/// Scores of three queries, each one token after the one before, for the keys in slots 0 …: see
+/// Scores of three queries, each one token after the one before, over a ring that has not gone round: see
 /// [`crate::kernels::portable::scores_three`]. `expanded` holds three halves as many words as a query has values.
-pub fn scores_three(
-    queries: [&[i8]; 3],
-    expanded: &mut [u32],
-    keys: &[u32],
-    scoring: Scoring,
-    [first, second, third]: [&mut [i16]; 3],
-) {
+pub fn scores_three(queries: [&[i8]; 3], expanded: &mut [u32], keys: &[u32], scoring: Scoring, rows: &mut [i16]) {
     let head_len = queries[0].len();
-    let row_bytes = second.as_ptr().addr().wrapping_sub(first.as_ptr().addr());
-    let fits = queries.iter().all(|query| query.len() == head_len && are_multiples_of_four(&[query.as_ptr().addr()]))
-        && are_multiples_of_four(&[head_len, first.len(), row_bytes])
+    let len = rows.len() / TOGETHER;
+    let groups = (scoring.newest + TOGETHER).div_ceil(GROUP);
+    let [one, two, three] = queries.map(<[i8]>::as_ptr);
+    let fits = are_multiples_of_four(&[one.addr(), two.addr(), three.addr(), head_len, len, rows.as_ptr().addr()])
+        && queries.iter().all(|query| query.len() == head_len)
         && (1..=SHORT_OF_THREE).contains(&head_len)
-        && expanded.len() >= 3 * head_len / 2
-        && !first.is_empty()
-        && first.len() == second.len()
-        && first.len() == third.len()
-        && third.as_ptr().addr().wrapping_sub(second.as_ptr().addr()) == row_bytes
-        && first.len() * head_len / LANES <= keys.len();
+        && expanded.len() >= TOGETHER * head_len / 2
+        && groups * GROUP <= len
+        && groups * head_len <= keys.len();
     if !fits {
-        for (later, (query, row)) in (0..).zip(queries.into_iter().zip([first, second, third])) {
-            scores(query, expanded, keys, 0, Scoring { distance: scoring.distance + later, ..scoring }, row);
+        for (later, (query, row)) in queries.into_iter().zip(rows.chunks_exact_mut(len.max(1))).enumerate() {
+            let newest = scoring.newest + later;
+            scores(query, expanded, keys, Scoring { newest, filled: newest + 1, ..scoring }, row);
         }
         return;
     }
-    let [one, two, three] = queries.map(<[i8]>::as_ptr);
     // SAFETY: three queries of `head_len` bytes on words' borders, and room for their expansion.
     unsafe { expand_three(one, two, three, expanded.as_mut_ptr(), head_len) };
-    for half in 0..GROUP / 2 {
-        let range = first.as_mut_ptr_range();
-        let scan = ScanOfThree {
-            multiplier: scoring.multiplier,
-            slope: scoring.slope,
-            bias: scoring.slope.wrapping_mul(2 * half as i32 - scoring.distance),
-            row_bytes,
-            end: range.end.wrapping_add(2 * half),
-            head_len,
-        };
-        let (keys, row) = (keys.as_ptr().wrapping_add(2 * half), range.start.wrapping_add(2 * half));
-        // SAFETY: checked above; a half reads and writes two of every four keys, so shifting by two stays inside. The three
-        // rows are distinct and `row_bytes` apart.
-        unsafe { score_three(expanded.as_ptr(), keys, row, &scan) };
-    }
+    let bias = scoring.slope.wrapping_mul(scoring.newest as i32).wrapping_neg();
+    let row = rows.as_mut_ptr();
+    let scan = ScanOfThree {
+        multiplier: scoring.multiplier,
+        slope: scoring.slope,
+        bias,
+        row_bytes: len * size_of::<i16>(),
+        end: row.wrapping_add(groups * GROUP),
+        head_len,
+        second_keys: keys.as_ptr().wrapping_add(GROUP / 2),
+        second_row: row.wrapping_add(GROUP / 2),
+        second_bias: bias.wrapping_add(scoring.slope.wrapping_mul(2)),
+    };
+    // SAFETY: checked above; ring and rows have all groups, of which the second half begins two keys later.
+    unsafe { score_three(expanded.as_ptr(), keys.as_ptr(), row, &scan) };
 }
 
 /// Heads too long for the unrolled loop.
 #[inline(never)]
-fn scores_of_any(query: &[i8], keys: &[u32], first: usize, scoring: Scoring, row: &mut [i16]) {
+fn scores_of_any(query: &[i8], keys: &[u32], scoring: Scoring, row: &mut [i16]) {
     let (query, _) = query.as_chunks::<LANES>();
-    let mut bias = -scoring.slope.wrapping_mul(scoring.distance);
-    for (slot, score) in (first..).zip(row) {
+    let round = scoring.slope.wrapping_mul(scoring.filled as i32);
+    let mut bias = scoring.slope.wrapping_mul(scoring.newest as i32).wrapping_neg();
+    for (slot, score) in row.iter_mut().take(scoring.filled).enumerate() {
         let group = keys.get(slot / GROUP * query.len() * GROUP..).unwrap_or_default();
         let mut sum = 0i32;
         for (&word, query) in group.iter().skip(slot % GROUP).step_by(GROUP).zip(query) {
@@ -166,6 +162,9 @@ fn scores_of_any(query: &[i8], keys: &[u32], first: usize, scoring: Scoring, row
         }
         *score = saturate_i16(requantize((sum << 8).wrapping_add(bias), scoring.multiplier));
         bias = bias.wrapping_add(scoring.slope);
+        if slot == scoring.newest {
+            bias = bias.wrapping_sub(round);
+        }
     }
 }
 
@@ -180,27 +179,28 @@ pub fn soften(row: &mut [i16]) -> u32 {
     unsafe { softening::soften(row.as_mut_ptr(), row.len()) }
 }
 
-/// The weighted sum of values, slots 0 …, taken to 8 bits by `multiplier`. A row of odd length counts a last weight of zero.
-pub fn mix(row: &[i16], values: &[u32], multiplier: i32, output: &mut [i8]) {
+/// The weighted sum of the values in the filled slots, taken to 8 bits by `multiplier`: see
+/// [`crate::kernels::portable::mix`]. Weights behind the filled slots become zero.
+pub fn mix(row: &mut [i16], filled: usize, values: &[u32], multiplier: i32, output: &mut [i8]) {
     let blocks = output.len() / LANES;
-    let slots = values.len() / blocks.max(1);
+    let slots = values.len().checked_div(blocks).unwrap_or(0);
+    let used = filled.next_multiple_of(GROUP);
     let fits = are_multiples_of_four(&[output.len(), output.as_ptr().addr(), row.as_ptr().addr()])
-        && blocks > 0
-        && row.len() <= slots
+        && filled > 0
+        && used <= row.len().min(slots)
         && slots.is_multiple_of(2);
     debug_assert!(fits, "lengths of row, ring and output");
     if !fits {
         return;
     }
-    let (fours, rest) = row.as_chunks::<4>();
-    let weight = |place: usize| rest.get(place).map_or(0, |&weight| u32::from(weight as u16));
+    for weight in row.iter_mut().take(used).skip(filled) {
+        *weight = 0;
+    }
     let mut frame = mixing::Frame {
         row: row.as_ptr(),
         values: values.as_ptr(),
-        end: row.as_ptr().wrapping_add(fours.len() * 4),
+        end: row.as_ptr().wrapping_add(used),
         multiplier,
-        tail: [weight(0) | weight(1) << 16, weight(2)],
-        tail_pairs: rest.len().div_ceil(2),
         block_bytes: slots * size_of::<u32>(),
         output: output.as_mut_ptr(),
         blocks,

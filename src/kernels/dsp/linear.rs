@@ -5,7 +5,7 @@
 //! expanded once to X = x₁ and Z = 256·x₀ − x₁, so that h·X + b₀·Z = 256·(b₀x₀ + b₁x₁): three instructions for four
 //! products, of which only one unpacks.
 
-use microformer_packed::{GROUP, Layout, Linear, linear_words};
+use microformer_packed::{GROUP, Layout, Linear, TOGETHER, linear_words};
 
 use super::are_multiples_of_four;
 use super::chain::expand_three;
@@ -15,26 +15,27 @@ use super::multiply::{long_to_bytes, long_to_stream, short_to_bytes, short_to_st
 /// The order of weights that these kernels eat.
 pub const LAYOUT: Layout = Layout::Paired;
 
-/// Tokens that share one unpacking of the weights.
-const TOGETHER: usize = 3;
-
 /// `output = saturate(W · input + bias)`, 8 bits.
 ///
 /// `expanded` holds `columns / 2` words, and is used for up to three tokens at a time if it holds as many times more.
 pub fn linear(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [i8]) {
-    run(matrix, input, expanded, output, Loops { short: short_to_bytes, long: long_to_bytes, three: three_to_bytes });
+    debug_assert_eq!(input.len() * matrix.rows, output.len() * matrix.columns, "tokens in and out");
+    run(matrix, (input, matrix.columns), expanded, output, TO_BYTES);
+}
+
+/// [`linear`] for tokens that overlap: each begins `hop` values after the one before, a multiple of 4.
+pub fn linear_overlapping(matrix: &Linear, input: &[i8], hop: usize, expanded: &mut [u32], output: &mut [i8]) {
+    run(matrix, (input, hop), expanded, output, TO_BYTES);
 }
 
 /// `stream += W · input + bias`, 16 bits, saturating twice: the delta, then the sum. `expanded` as for [`linear`].
 pub fn linear_add(matrix: &Linear, input: &[i8], expanded: &mut [u32], stream: &mut [i16]) {
-    run(
-        matrix,
-        input,
-        expanded,
-        stream,
-        Loops { short: short_to_stream, long: long_to_stream, three: three_to_stream },
-    );
+    debug_assert_eq!(input.len() * matrix.rows, stream.len() * matrix.columns, "tokens in and out");
+    run(matrix, (input, matrix.columns), expanded, stream, TO_STREAM);
 }
+
+const TO_BYTES: Loops<i8> = Loops { short: short_to_bytes, long: long_to_bytes, three: three_to_bytes };
+const TO_STREAM: Loops<i16> = Loops { short: short_to_stream, long: long_to_stream, three: three_to_stream };
 
 type One<T> = unsafe extern "C" fn(*const i8, *mut u32, *const u32, *const u32, *mut T, usize);
 
@@ -47,14 +48,14 @@ struct Loops<T> {
     three: Three<T>,
 }
 
-fn run<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T], loops: Loops<T>) {
+fn run<T>(matrix: &Linear, (input, hop): (&[i8], usize), expanded: &mut [u32], output: &mut [T], loops: Loops<T>) {
     let (rows, columns) = (matrix.rows, matrix.columns);
     let packed = matrix.packed.as_ptr_range();
-    let fits = are_multiples_of_four(&[rows, columns, input.as_ptr().addr(), output.as_ptr().addr()])
+    let fits = are_multiples_of_four(&[rows, columns, hop, input.as_ptr().addr(), output.as_ptr().addr()])
         && rows.min(columns) > 0
         && matrix.packed.len() == linear_words(rows, columns)
         && expanded.len() >= columns / 2;
-    debug_assert!(fits && input.len() * rows == output.len() * columns, "lengths of matrix, tokens and room");
+    debug_assert!(fits, "lengths of matrix, tokens and room");
     if !fits {
         return;
     }
@@ -69,9 +70,9 @@ fn run<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T],
     if input.len() == columns && output.len() == rows {
         return one(input, expanded, output);
     }
-    let mut done = run_threes(matrix, input, expanded, output, loops.three);
+    let mut done = run_threes(matrix, (input, hop), expanded, output, loops.three);
     while let (Some(token), Some(results)) =
-        (input.get(done * columns..(done + 1) * columns), output.get_mut(done * rows..(done + 1) * rows))
+        (input.get(done * hop..done * hop + columns), output.get_mut(done * rows..(done + 1) * rows))
     {
         one(token, expanded, results);
         done += 1;
@@ -79,17 +80,24 @@ fn run<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T],
 }
 
 /// Whole threes of tokens; returns how many tokens it did.
-fn run_threes<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T], three: Three<T>) -> usize {
+fn run_threes<T>(
+    matrix: &Linear,
+    (input, hop): (&[i8], usize),
+    expanded: &mut [u32],
+    output: &mut [T],
+    three: Three<T>,
+) -> usize {
     let (rows, columns) = (matrix.rows, matrix.columns);
     let packed = matrix.packed.as_ptr_range();
     let mut done = 0;
     if expanded.len() < TOGETHER * columns / 2 {
         return done;
     }
+    let reach = (TOGETHER - 1) * hop + columns;
     while let (Some(tokens), Some(results)) =
-        (input.get(done * columns..(done + TOGETHER) * columns), output.get_mut(done * rows..(done + TOGETHER) * rows))
+        (input.get(done * hop..done * hop + reach), output.get_mut(done * rows..(done + TOGETHER) * rows))
     {
-        let [first, second, third] = [0, 1, 2].map(|token| tokens.as_ptr().wrapping_add(token * columns));
+        let [first, second, third] = [0, 1, 2].map(|token| tokens.as_ptr().wrapping_add(token * hop));
         // SAFETY: three tokens of `columns` bytes enter, three times `columns / 2` words have room.
         unsafe { expand_three(first, second, third, expanded.as_mut_ptr(), columns) };
         for half in 0..GROUP / 2 {

@@ -8,12 +8,8 @@
 pub struct Frame {
     pub row: *const i16,
     pub values: *const u32,
-    /// End of the whole fours of weights.
     pub end: *const i16,
     pub multiplier: i32,
-    /// The weights behind the whole fours, in `tail_pairs` words.
-    pub tail: [u32; 2],
-    pub tail_pairs: usize,
     pub block_bytes: usize,
     pub output: *mut i8,
     /// Blocks of four lanes, not 0.
@@ -59,31 +55,32 @@ macro_rules! two_tokens {
 }
 
 /// # Safety
-/// `row … end` starts on a word; each of `blocks` blocks, `block_bytes` apart, has two words for every two weights;
-/// `output` has four bytes for each block and starts on a word.
+/// `row … end` starts on a word and is a multiple of four weights, not 0; each of `blocks` blocks, `block_bytes` apart, has
+/// two words for every two weights; `output` has four bytes for each block and starts on a word.
 #[unsafe(naked)]
 pub unsafe extern "C" fn mix(frame: &mut Frame) {
     naked_asm!(
         "push {{r4-r11, lr}}",
-        "ldm r0, {{r1-r10}}",
-        // r11: where the chain of four is entered, 56 bytes for four tokens.
-        "subs r11, r3, r1",
-        "ubfx r11, r11, #3, #2",
+        "ldm r0, {{r1-r7}}",
+        // r8: where the chain of four is entered, 56 bytes for four tokens.
+        "subs r8, r3, r1",
+        "ubfx r8, r8, #3, #2",
         "adr.w r12, 4f",
         "movs r0, #56",
-        "mls r11, r11, r0, r12",
-        "orr r11, #1",
-        // 0 row, 4 values, 8 end, 12 multiplier, 16 tail, 24 its pairs, 28 bytes of a block, 32 output, 36 blocks, 40 entry.
-        "push {{r1-r11}}",
+        "mls r8, r8, r0, r12",
+        "orr r8, #1",
+        // The frame: row, values, end, multiplier, bytes of a block, output, blocks, entry.
+        "push {{r1-r8}}",
+        "mov r0, r1",
+        "mov r1, r2",
         "2:",
-        "ldm sp, {{r0, r1}}",
         "movs r2, #0",
         "movs r3, #0",
         "movs r4, #0",
         "movs r5, #0",
         "movs r6, #0",
         "movs r7, #0",
-        "ldr pc, [sp, #40]",
+        "ldr pc, [sp, #28]",
         ".p2align 2",
         "3:",
         ".rept 4",
@@ -96,19 +93,6 @@ pub unsafe extern "C" fn mix(frame: &mut Frame) {
         "ldr r8, [sp, #8]",
         "cmp r0, r8",
         "bne 3b",
-        "ldr r8, [sp, #24]",
-        "cmp r8, #1",
-        "blo 6f",
-        "ldrd r8, r9, [sp, #16]",
-        "bne 5f",
-        "ldrd r10, r11, [r1]",
-        two_tokens!("r8", "r10", "r11"),
-        "b 6f",
-        "5:",
-        "ldm.w r1, {{r10-r12, lr}}",
-        two_tokens!("r8", "r10", "r11"),
-        two_tokens!("r9", "r12", "lr"),
-        "6:",
         "subs r2, r2, r4",
         "sbc r3, r3, r4, asr #31",
         "subs r5, r5, r7",
@@ -117,12 +101,12 @@ pub unsafe extern "C" fn mix(frame: &mut Frame) {
         "orr r2, r2, r3, lsl #24",
         "lsrs r5, r5, #8",
         "orr r5, r5, r6, lsl #24",
-        "ldr r8, [sp, #12]",
-        "mvn r9, #0",
-        "smmlar r4, r4, r8, r9",
-        "smmlar r2, r2, r8, r9",
-        "smmlar r7, r7, r8, r9",
-        "smmlar r5, r5, r8, r9",
+        "ldm.w sp, {{r0, r1, r8-r12}}",
+        "mvn r8, #0",
+        "smmlar r4, r4, r9, r8",
+        "smmlar r2, r2, r9, r8",
+        "smmlar r7, r7, r9, r8",
+        "smmlar r5, r5, r9, r8",
         "ssat r4, #8, r4",
         "ssat r2, #8, r2",
         "ssat r7, #8, r7",
@@ -130,17 +114,14 @@ pub unsafe extern "C" fn mix(frame: &mut Frame) {
         "bfi r4, r2, #8, #24",
         "bfi r7, r5, #8, #24",
         "pkhbt r4, r4, r7, lsl #16",
-        "qsub8 r4, r4, r9",
-        "ldrd r10, r11, [sp, #28]",
-        "ldr r12, [sp, #36]",
-        "ldr r1, [sp, #4]",
-        "str r4, [r11], #4",
+        "qsub8 r4, r4, r8",
         "add r1, r10",
+        "str r4, [r11], #4",
         "str r1, [sp, #4]",
         "subs r12, r12, #1",
-        "strd r11, r12, [sp, #32]",
+        "strd r11, r12, [sp, #20]",
         "bne 2b",
-        "add sp, #44",
+        "add sp, #32",
         "pop {{r4-r11, pc}}",
     )
 }

@@ -19,7 +19,6 @@ mod attention;
 mod chain;
 mod depthwise;
 mod elementwise;
-mod instruction;
 mod linear;
 mod mixing;
 mod multiply;
@@ -27,12 +26,15 @@ mod norm;
 mod normalize;
 mod score;
 mod softening;
+mod storing;
+mod transform;
 
 pub use attention::{mix, scores, scores_three, soften, store_key, store_value};
 pub use depthwise::depthwise;
 pub use elementwise::{activate, relu, rescale};
-pub use linear::{LAYOUT, linear, linear_add};
+pub use linear::{LAYOUT, linear, linear_add, linear_overlapping};
 pub use norm::{norm, norm_stream};
+pub use transform::{first_fours, first_twos, fours, untangle};
 
 /// For lengths, and for addresses: words are loaded several at a time, which no Cortex-M does across a word's border.
 #[inline(always)]

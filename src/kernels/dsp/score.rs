@@ -5,37 +5,46 @@ use super::chain::{expand_four, expand_token, four_rows, two_rows, two_rows_of_t
 /// Longest head that the unrolled chain takes.
 pub const SHORT: usize = 64;
 
+/// Whole groups of keys in whose order distance falls by one from key to key.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Phase {
+    /// What is added to 256 · q·k of the first four keys.
+    pub biases: [i32; 4],
+    /// Where their scores end in the row; null behind the last phase.
+    pub end: *const i16,
+}
+
+impl Phase {
+    pub const NONE: Self = Self { biases: [0; 4], end: core::ptr::null() };
+}
+
 /// What the loop needs beside the query and the keys. The order is the one in which it loads the fields.
 #[repr(C)]
 pub struct Scan {
-    /// Where the scores of whole groups go, up to `end`.
     pub row: *mut i16,
-    /// What is added to 256 · q·k of the first key.
-    pub bias: i32,
-    pub end: *mut i16,
     pub multiplier: i32,
     /// By how much the bias grows from key to key.
     pub slope: i32,
     pub head_len: usize,
-    /// Where the scores of one more group go; null if there is none.
-    pub spare: *mut i16,
+    pub phases: *const Phase,
 }
 
 /// Expands the query and scores the keys.
 ///
 /// # Safety
 /// `head_len` is a multiple of 4, not 0, at most [`SHORT`]; `query` has as many bytes and starts on a word, `expanded` has
-/// half as many words; `keys` has a group for every four places of the row and of the spare, of which there is at least
-/// one.
+/// half as many words; `row` starts on a word and is whole groups long up to the end of the last phase, `keys` has as many
+/// groups; there is at least one phase, none is empty, and [`Phase::NONE`] follows the last.
 #[unsafe(naked)]
 pub unsafe extern "C" fn score(query: *const i8, expanded: *mut u32, keys: *const u32, scan: &Scan) {
     naked_asm!(
         "push {{r1, r4-r11, lr}}",
-        "ldr lr, [r3, #20]",
+        "ldr lr, [r3, #12]",
         expand_token!(),
         "mov r1, r2",
         "pop {{r0}}",
-        "ldm r3, {{r6-r12}}",
+        "ldm r3, {{r6, r9-r12}}",
         // r4: where the chain is entered, 108 bytes for 8 values; r11: the same, or four values before.
         "lsrs r5, r11, #3",
         "movs r3, #108",
@@ -48,11 +57,8 @@ pub unsafe extern "C" fn score(query: *const i8, expanded: *mut u32, keys: *cons
         "it mi",
         "orrmi r11, r3, #1",
         "push {{r4}}",
-        // The frame: expanded, row, bias, end of the row, multiplier, slope, entry, spare, entry of the chain.
+        // The frame: expanded, row, bias, end of the phase, multiplier, slope, entry, next phase, entry of the chain.
         "push {{r0, r6-r12}}",
-        "mov r2, r7",
-        "cmp r6, r8",
-        "bne 6f",
         "b 5f",
         ".p2align 2",
         "2:",
@@ -77,28 +83,23 @@ pub unsafe extern "C" fn score(query: *const i8, expanded: *mut u32, keys: *cons
         "pkhbt r3, r2, r3, lsl #16",
         "pkhbt r5, r4, r5, lsl #16",
         "add r2, r7, r10, lsl #2",
-        // Two stores: a row may begin at an odd place, where one double store would fault.
-        "str r3, [r6], #4",
-        "str r5, [r6], #4",
+        "strd r3, r5, [r6], #8",
         "cmp r6, r8",
         "beq 5f",
         "strd r6, r2, [sp, #4]",
-        "6:",
         "add r3, r2, r10",
         "add r4, r2, r10, lsl #1",
         "add r5, r3, r10, lsl #1",
         "ldr pc, [sp, #24]",
-        // The spare becomes the row, once.
         "5:",
-        "ldr r6, [sp, #28]",
-        "cbz r6, 7f",
-        "adds r3, r6, #8",
+        "ldr r7, [sp, #28]",
+        "ldmia.w r7!, {{r2-r5, r8}}",
+        "str r7, [sp, #28]",
         "strd r6, r2, [sp, #4]",
-        "str r3, [sp, #12]",
-        "movs r3, #0",
-        "str r3, [sp, #28]",
-        "b 6b",
-        "7:",
+        "str r8, [sp, #12]",
+        "cmp r8, #0",
+        "it ne",
+        "ldrne pc, [sp, #24]",
         "add sp, #36",
         "pop {{r4-r11, pc}}",
     )
@@ -118,10 +119,13 @@ pub struct ScanOfThree {
     pub row_bytes: usize,
     pub end: *mut i16,
     pub head_len: usize,
+    /// Keys, row and bias of the third key.
+    pub second_keys: *const u32,
+    pub second_row: *mut i16,
+    pub second_bias: i32,
 }
 
-/// Scores keys 0 and 1 of every group for three queries, each one token after the one before; keys 2 and 3 with row, end
-/// and keys two places further.
+/// Scores keys 0 and 1 of every group for three queries, each one token after the one before; then keys 2 and 3.
 ///
 /// # Safety
 /// `head_len` is a multiple of 4, not 0, at most [`SHORT_OF_THREE`]; `expanded` holds the three queries side by side;
@@ -141,8 +145,11 @@ pub unsafe extern "C" fn score_three(expanded: *const u32, keys: *const u32, row
         "mls r7, r7, r6, r5",
         "orr r7, #1",
         "mov r2, r10",
-        // The frame: expanded, multiplier, slope, bias, bytes of a row, end, entry.
-        "push {{r7}}",
+        "add r6, r3, #24",
+        "mov r3, r7",
+        "ldm r6, {{r4-r6}}",
+        // The frame: expanded, multiplier, slope, bias, bytes of a row, end, entry; keys, row, bias of the second half.
+        "push {{r3-r6}}",
         "push {{r0, r8-r12}}",
         "2:",
         "add r3, r2, r9",
@@ -190,7 +197,20 @@ pub unsafe extern "C" fn score_three(expanded: *const u32, keys: *const u32, row
         "str r2, [sp, #12]",
         "cmp lr, r12",
         "bne 2b",
-        "add sp, #28",
+        // The second half begins once.
+        "add r4, sp, #28",
+        "ldm r4, {{r1-r3}}",
+        "cbz r1, 5f",
+        "mov lr, r2",
+        "mov r2, r3",
+        "movs r3, #0",
+        "str r3, [r4]",
+        "str r2, [sp, #12]",
+        "adds r12, #4",
+        "str r12, [sp, #20]",
+        "b 2b",
+        "5:",
+        "add sp, #40",
         "pop {{r4-r11, pc}}",
     )
 }

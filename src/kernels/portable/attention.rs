@@ -25,30 +25,37 @@ fn store(ring: &mut [u32], slot: usize, vector: &[i8]) {
     }
 }
 
-/// Scores of the keys in slots `first …`, one for each place in `row`, in steps of the exponential table.
+/// Scores of the keys in the filled slots, in steps of the exponential table.
 ///
-/// `bake` has proved that 256 · 127² · head length + slope · window stays below 2³¹.
-pub fn scores(query: &[i8], _expanded: &mut [u32], keys: &[u32], first: usize, scoring: Scoring, row: &mut [i16]) {
+/// `row` has room for whole groups of four; what it holds behind the filled slots is not to be used. `bake` has proved
+/// that 256 · 127² · head length + slope · window stays below 2³¹.
+pub fn scores(query: &[i8], _expanded: &mut [u32], keys: &[u32], scoring: Scoring, row: &mut [i16]) {
     let keys: &[i8] = cast_slice(keys);
-    debug_assert!((first + row.len()) * query.len() <= keys.len());
-    let mut bias = -scoring.slope.wrapping_mul(scoring.distance);
-    for (key, score) in keys.chunks_exact(query.len().max(1)).skip(first).zip(row) {
+    debug_assert!(scoring.filled * query.len() <= keys.len() && scoring.filled <= row.len());
+    let round = scoring.slope.wrapping_mul(scoring.filled as i32);
+    let mut bias = scoring.slope.wrapping_mul(scoring.newest as i32).wrapping_neg();
+    for (slot, (key, score)) in keys.chunks_exact(query.len().max(1)).zip(row).take(scoring.filled).enumerate() {
         let mut sum = 0i32;
         for (&query, &key) in query.iter().zip(key) {
             sum += i32::from(query) * i32::from(key);
         }
         *score = saturate_i16(requantize((sum << 8).wrapping_add(bias), scoring.multiplier));
         bias = bias.wrapping_add(scoring.slope);
+        if slot == scoring.newest {
+            bias = bias.wrapping_sub(round);
+        }
     }
 }
 
-/// Scores of three queries, each one token after the one before, for the keys in slots 0 …: one row for each query.
+/// Scores of three queries, each one token after the one before, over a ring that has not gone round: three rows of equal
+/// length, one behind the other in `rows`, each as [`scores`] leaves it.
 ///
-/// `scoring.distance` is that of slot 0 from the first query. Rows of the same length, a multiple of 4, that lie at equal
-/// distances in memory are computed fastest; keys after a query are scored like any other, and not to be used.
-pub fn scores_three(queries: [&[i8]; 3], expanded: &mut [u32], keys: &[u32], scoring: Scoring, rows: [&mut [i16]; 3]) {
-    for (later, (query, row)) in (0..).zip(queries.into_iter().zip(rows)) {
-        scores(query, expanded, keys, 0, Scoring { distance: scoring.distance + later, ..scoring }, row);
+/// The keys of all three are stored; `scoring` is that of the first query.
+pub fn scores_three(queries: [&[i8]; 3], expanded: &mut [u32], keys: &[u32], scoring: Scoring, rows: &mut [i16]) {
+    let len = rows.len() / queries.len();
+    for (later, (query, row)) in queries.into_iter().zip(rows.chunks_exact_mut(len.max(1))).enumerate() {
+        let newest = scoring.newest + later;
+        scores(query, expanded, keys, Scoring { newest, filled: newest + 1, ..scoring }, row);
     }
 }
 
@@ -66,12 +73,14 @@ pub fn soften(row: &mut [i16]) -> u32 {
     sum
 }
 
-/// The weighted sum of values, slots 0 …, taken to 8 bits by `multiplier`: see [`crate::arith::reciprocal`].
+/// The weighted sum of the values in the filled slots, taken to 8 bits by `multiplier`: see [`crate::arith::reciprocal`].
 ///
-/// 512 weights of 2¹⁵ times 127 stay below 2³¹. A row of odd length counts a last weight of zero.
-pub fn mix(row: &[i16], values: &[u32], multiplier: i32, output: &mut [i8]) {
+/// 512 weights of 2¹⁵ times 127 stay below 2³¹. `row` has room for whole groups of four, of which what lies behind the
+/// filled slots is lost.
+pub fn mix(row: &mut [i16], filled: usize, values: &[u32], multiplier: i32, output: &mut [i8]) {
     let values: &[i8] = cast_slice(values);
-    debug_assert!(row.len() * output.len() <= values.len());
+    let row = row.get(..filled).unwrap_or_default();
+    debug_assert!(filled == row.len() && filled * output.len() <= values.len());
     let len = output.len();
     for (lane, result) in output.iter_mut().enumerate() {
         let mut sum = 0i32;

@@ -5,6 +5,7 @@ mod depthwise;
 mod elementwise;
 mod linear;
 mod norm;
+mod transform;
 
 pub use attention::{mix, scores, scores_three, soften, store_key, store_value};
 pub use depthwise::depthwise;
@@ -13,3 +14,4 @@ pub use linear::{LAYOUT, linear, linear_add};
 #[cfg(dsp)]
 pub(in crate::kernels) use norm::Deviation;
 pub use norm::{norm, norm_stream};
+pub use transform::{first_fours, first_twos, fours, halve, untangle, untangle_bins};
