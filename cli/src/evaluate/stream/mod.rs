@@ -10,12 +10,14 @@ mod listen;
 mod print;
 mod tune;
 
-use super::Arguments;
+use super::{Arguments, qemu};
+use crate::inspect::find_board;
 use crate::model::Model;
 use crate::picture;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use judge::{Judged, Point, WordFigures};
+use microformer::pipeline::Heard;
 use microformer_bake::{Config, Quantized};
 use microformer_packed::Decide;
 use serde::Serialize;
@@ -89,8 +91,21 @@ pub struct Report {
     by_word: Vec<WordFigures>,
     /// One threshold for all words.
     curve: Vec<Point>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    qemu: Option<OnChip>,
     seconds: f64,
     times_real_time: f64,
+}
+
+/// What an emulated chip heard in the first seconds.
+#[derive(Serialize)]
+struct OnChip {
+    board: &'static str,
+    seconds: f64,
+    events: usize,
+    /// Events of the same word, at the same samples, with the same confidence as on this machine.
+    identical: usize,
+    events_here: usize,
 }
 
 pub fn run(arguments: &Arguments) -> Result<()> {
@@ -137,6 +152,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         curve: (curve::THRESHOLDS.iter())
             .map(|&threshold| judge(&listener.equal_thresholds(q15(threshold))).point(Some(threshold)))
             .collect(),
+        qemu: arguments.qemu.map(|seconds| on_chip(arguments, seconds, &stream, &listener)).transpose()?,
         seconds,
         times_real_time: 3600.0 * stream.hours() / seconds,
     };
@@ -149,6 +165,34 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         print::report(&report);
     }
     Ok(())
+}
+
+/// The first seconds on an emulated chip, with the thresholds of the file as it is now.
+fn on_chip(arguments: &Arguments, wanted: usize, stream: &Stream, listener: &listen::Listener) -> Result<OnChip> {
+    ensure!(wanted > 0, "--qemu 0 runs nothing; choose at least 1 second");
+    ensure!(arguments.streaming.tune.is_none(), "--qemu judges a file that stays as it is: tune first, without it");
+    let Model::Quantized(quantized) = Model::read(&arguments.model)? else { bail!("--qemu runs quantised models") };
+    let board = find_board(&arguments.board)?;
+    let samples = &stream.samples[..stream.samples.len().min(wanted * stream.rate as usize)];
+    let request = qemu::Request {
+        model: &arguments.model,
+        quantized: &quantized,
+        board,
+        path: &arguments.data,
+        options: &arguments.options,
+    };
+    let found = qemu::events(&request, samples)?;
+    let here = listener.events(&listener.listen(samples), listener.thresholds());
+    let same = |(found, here): &(&[u64; 4], &Heard)| {
+        **found == [here.label as u64, here.start, here.end, u64::from(here.confidence.to_bits())]
+    };
+    Ok(OnChip {
+        board: board.name,
+        seconds: samples.len() as f64 / f64::from(stream.rate),
+        events: found.len(),
+        identical: found.iter().zip(&here).filter(same).count(),
+        events_here: here.len(),
+    })
 }
 
 /// Thresholds for all labels, of which the words' are tuned.

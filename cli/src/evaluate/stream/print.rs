@@ -29,6 +29,12 @@ pub fn report(report: &Report) {
             word.word, word.threshold, word.said, word.heard, word.wrong, word.false_alarms
         );
     }
+    if let Some(chip) = &report.qemu {
+        println!(
+            "\n{} in QEMU, {:.0} s: {} events, of {} here; {} identical to the sample and bit",
+            chip.board, chip.seconds, chip.events, chip.events_here, chip.identical
+        );
+    }
 }
 
 /// A wrong word is a miss too; a false alarm is an event where no word was said.
