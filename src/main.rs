@@ -1,6 +1,7 @@
 //! The firmware: sound from a file, from flash or from a microphone → pipeline → a line for each word. No arithmetic.
 //!
-//! `cargo run --release -- FILE.wav` listens to a file in QEMU; without a file it listens to the word that it carries.
+//! `cargo run --release -- FILE.wav` listens to a file in QEMU; without a file it listens to the word that it carries, or
+//! with the feature `microphone` to a PDM microphone at an nRF52840, for ever.
 //! A second argument `tokens` makes it tell every token: its time, level, likeliest label and that label's posterior.
 #![cfg_attr(target_os = "none", no_std, no_main)]
 #![deny(unsafe_code)]
@@ -10,13 +11,24 @@ mod baked;
 mod board;
 
 use baked::chosen::{LISTENER, PIPELINE, Pipeline};
-use board::{cycles::Clock, meter, sound::Source, sound::Wav};
+use board::{cycles::Clock, fingerprint::Fingerprint, meter, sound::Source, sound::Wav};
 use microformer::pipeline::{Heard, Progress};
 
 /// Samples to read at once: one step of the front end at 16 kHz.
 const PIECE: usize = 160;
 
+/// Where the microphone is: here, on pins of the nRF52840 development kit that nothing else uses. Boards with one of
+/// their own: Arduino Nano 33 BLE Sense: clock P0.26, data P0.25, power P0.17; Seeed XIAO nRF52840 Sense: clock P1.00,
+/// data P0.16, power P1.10; Adafruit Feather nRF52840 Sense: clock P0.01, data P0.00, no power pin.
+#[cfg(all(target_os = "none", feature = "microphone"))]
+const MICROPHONE: board::microphone::Pins = board::microphone::Pins {
+    clock: board::microphone::Pin { port: 0, number: 26 },
+    data: board::microphone::Pin { port: 0, number: 27 },
+    power: None,
+};
+
 /// One second of our own speech, for when there is no file: sounds/make.sh made it.
+#[cfg(not(all(target_os = "none", feature = "microphone")))]
 static YES: &[u8] = include_bytes!("../sounds/yes.wav");
 
 board::program!(run);
@@ -28,6 +40,9 @@ fn run() -> Result<(), &'static str> {
     let every_token = arguments.get(1) == Some("tokens");
     match arguments.get(0) {
         Some(path) => listen(pipeline, &clock, &mut Wav::open(path)?, every_token),
+        #[cfg(all(target_os = "none", feature = "microphone"))]
+        None => listen(pipeline, &clock, &mut board::microphone::start(&MICROPHONE)?, every_token),
+        #[cfg(not(all(target_os = "none", feature = "microphone")))]
         None => listen(pipeline, &clock, &mut Wav::in_flash(YES)?, every_token),
     }
     Ok(())
@@ -35,13 +50,18 @@ fn run() -> Result<(), &'static str> {
 
 fn listen(pipeline: &mut Pipeline, clock: &Clock, source: &mut impl Source, every_token: bool) {
     let mut buffer = [0; PIECE];
-    let (mut time, mut words, mut level, mut cost) = (0u64, 0u32, 0u16, Cost::default());
+    let (mut time, mut words, mut level, mut lost, mut cost) = (0u64, 0u32, 0u16, 0u32, Cost::default());
+    let mut fingerprint = Fingerprint::new();
     loop {
         let mut samples = source.read(&mut buffer);
         if samples.is_empty() {
             break;
         }
         time += samples.len() as u64;
+        if source.overruns() != lost {
+            lost = source.overruns();
+            board::say!("lost {} samples so far: nobody fetched them in time", lost);
+        }
         level = samples.iter().map(|sample| sample.unsigned_abs()).fold(level, u16::max);
         loop {
             meter::begin();
@@ -53,6 +73,7 @@ fn listen(pipeline: &mut Pipeline, clock: &Clock, source: &mut impl Source, ever
                 Progress::Hungry => break,
                 Progress::Frame => {}
                 Progress::Token(heard) => {
+                    fingerprint.take(pipeline.posteriors(), heard.as_ref());
                     if every_token {
                         tell_token(pipeline, time, level);
                         level = 0;
@@ -65,7 +86,8 @@ fn listen(pipeline: &mut Pipeline, clock: &Clock, source: &mut impl Source, ever
             }
         }
     }
-    tell_end(pipeline, time, words, source.overruns());
+    tell_end(pipeline, time, words, lost);
+    board::say!("fingerprint {:08x} of all posteriors and events", fingerprint.0);
     if let Some(mean) = cost.total.checked_div(u64::from(cost.frames)).filter(|&mean| mean > 0) {
         board::say!("cost {} {} a frame, {} the dearest", mean, clock.unit(), cost.dearest);
     }

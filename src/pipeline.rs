@@ -20,12 +20,13 @@ impl Listener<'_> {
         self.front_end.window.step * self.model.stride()
     }
 
-    /// Tokens by which a score lags behind what was said: half of what it is a mean of.
+    /// Tokens by which a smoothed posterior lags behind what was said: half of what it is a mean of.
     const fn lag(&self) -> u64 {
-        match self.model.pool {
+        let pooled = match self.model.pool {
             Pool::Each => 0,
             Pool::Mean { tokens } => tokens as u64 / 2,
-        }
+        };
+        pooled + self.decide.smoothing as u64 / 2
     }
 }
 

@@ -192,8 +192,9 @@ fn default_final_norm() -> bool {
     true
 }
 
+/// Measured with the keyword models: longer means cost a word's length, shorter ones false alarms.
 fn default_smoothing() -> usize {
-    3
+    8
 }
 
 fn default_hold_off() -> u32 {

@@ -176,6 +176,23 @@ mod tests {
     }
 
     #[test]
+    fn floats_are_rounded_and_saturate() {
+        let mut bytes =
+            wav(16000, 1, 32, &[0.5f32, -1.0, 2.0, -9.0, f32::NAN, f32::INFINITY].map(f32::to_le_bytes).concat());
+        // The format tag of IEEE floats.
+        bytes[20] = 3;
+        assert_eq!(decode(bytes, "a.wav").unwrap().samples, [16384, -32768, 32767, -32768, 0, 32767]);
+    }
+
+    #[test]
+    fn ten_minutes_of_silence_are_ten_minutes_of_zeros() {
+        let sound = decode(wav(44100, 2, 16, &vec![0; 44100 * 600 * 4]), "a.wav").unwrap();
+        let samples = resample(sound, 16000).unwrap();
+        assert_eq!(samples.len(), 16000 * 600);
+        assert!(samples.iter().all(|&sample| sample == 0));
+    }
+
+    #[test]
     fn bad_files_are_named_with_what_is_wrong() {
         assert_eq!(message(Vec::new(), "a.wav"), "a.wav is empty (0 bytes)");
         let whole = wav(16000, 1, 16, &[0; 2000]);

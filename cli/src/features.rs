@@ -179,7 +179,7 @@ impl Work<'_> {
     }
 
     /// A clip out of its file, at the front end's sample rate.
-    fn cut(&self, sound: &Sound, clip: &Clip) -> Result<Vec<i16>> {
+    pub fn cut(&self, sound: &Sound, clip: &Clip) -> Result<Vec<i16>> {
         let (name, length) = (&clip.file, sound.samples.len());
         let end = clip.samples.map_or(length, |samples| clip.start + samples);
         let samples = sound

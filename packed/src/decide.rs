@@ -8,7 +8,7 @@ pub const MAX_SMOOTHING: usize = 8;
 pub struct Decide<'a> {
     /// Posteriors of so many tokens are averaged, 1 to [`MAX_SMOOTHING`].
     pub smoothing: usize,
-    /// Tokens after an event in which there is no other.
+    /// Tokens after the end of an event in which there is no other.
     pub hold_off: usize,
     /// For each label the posterior in Q15 at which it is heard; [`Decide::NEVER`] for what is no word.
     pub thresholds: &'a [u16],

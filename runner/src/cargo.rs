@@ -18,6 +18,9 @@ pub const M3: Chip = Chip { name: "Cortex-M3", target: "thumbv7m-none-eabi", boa
 pub const M4: Chip = Chip { name: "Cortex-M4", target: "thumbv7em-none-eabihf", board: "mps2-an386" };
 pub const M33: Chip = Chip { name: "Cortex-M33", target: "thumbv8m.main-none-eabihf", board: "mps2-an505" };
 
+/// A board with a microphone.
+pub const MICROPHONE: Chip = Chip { name: "nRF52840", board: "nrf52840", ..M4 };
+
 /// The project's root folder.
 pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))

@@ -8,6 +8,7 @@ mod cost;
 mod counter;
 mod defmt;
 mod demo;
+mod events;
 mod faults;
 mod gates;
 mod generate;

@@ -45,6 +45,11 @@ mod chip {
             };
         }
         for_each_model!(step);
+        // The whole way from samples to events, on samples that the compiler knows nothing about.
+        if let Some(pipeline) = cortex_m::singleton!(: chosen::Pipeline = chosen::PIPELINE) {
+            let mut samples: &[i16] = black_box(&[]);
+            black_box(pipeline.listen(&chosen::LISTENER, &mut samples));
+        }
         #[cfg(feature = "panic-control")]
         black_box([0u8; 2][black_box(1)]);
         loop {

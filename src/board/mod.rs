@@ -15,6 +15,8 @@ mod emulator;
 mod fault;
 #[cfg(all(target_os = "none", not(armv8m)))]
 mod guard;
+#[cfg(all(target_os = "none", feature = "microphone"))]
+pub mod microphone;
 #[cfg(target_os = "none")]
 mod rtt;
 #[cfg(target_os = "none")]
@@ -31,7 +33,9 @@ mod host;
 pub use host::{Arguments, File, exit, stack};
 
 pub mod cycles;
+pub mod fingerprint;
 pub mod meter;
+pub mod queue;
 pub mod sound;
 pub mod wreck;
 

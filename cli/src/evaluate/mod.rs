@@ -31,7 +31,8 @@ Examples:
   microformer evaluate quantized.safetensors test.npz --float float.safetensors --confusion confusion.svg
   microformer evaluate quantized.safetensors clips.csv --root clips.tar --json
   microformer evaluate quantized.safetensors test.npz --qemu 20
-  microformer evaluate quantized.safetensors val.csv --stream --noise noise/ --snr 20 --curve curve.svg
+  microformer evaluate quantized.safetensors tune.csv --stream --noise noise/ --tune 2
+  microformer evaluate quantized.safetensors val.csv --stream --noise noise/ --snr 20 --curve curve.svg --qemu 60
   microformer evaluate float.safetensors test.csv", data::KINDS))]
 pub struct Arguments {
     /// A quantised model file, or a float one
@@ -41,7 +42,8 @@ pub struct Arguments {
     /// The float model that it was quantised from, to be compared
     #[arg(long, value_name = "MODEL")]
     float: Option<PathBuf>,
-    /// Run so many of the sequences on an emulated chip too, in a firmware that is built for it
+    /// Run so many of the sequences on an emulated chip too, in a firmware that is built for it; with --stream, so many of the
+    /// first seconds
     #[arg(long, value_name = "N")]
     qemu: Option<usize>,
     /// The board to emulate, as `microformer inspect` lists them

@@ -9,10 +9,11 @@ use crate::model::Engine;
 use crate::new::{Firmware, Source};
 use anyhow::{Context, Result, bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
-use microformer_bake::{Config, Quantized};
+use microformer_bake::Quantized;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::str::FromStr;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -40,11 +41,10 @@ pub fn choose(wanted: usize, count: usize) -> Vec<usize> {
 
 /// The scores after the last token of each chosen sequence.
 pub fn scores(request: &Request, data: &Data, chosen: &[usize], engine: &Engine) -> Result<Vec<Vec<i16>>> {
-    let config = &request.quantized.config;
     ensure!(request.board.machine.is_some(), "QEMU has no machine for the board {}", request.board.name);
     let sequences = payloads(request, data, chosen, engine)?;
     let room = inspect::flash_left(request.quantized, request.board)?;
-    let source = Source::around(&[Path::new(".")])?;
+    let main = main(request)?;
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} sequences in QEMU").expect("a valid template");
     let progress = ProgressBar::new(chosen.len() as u64).with_style(style);
     progress.tick();
@@ -55,14 +55,44 @@ pub fn scores(request: &Request, data: &Data, chosen: &[usize], engine: &Engine)
             format!("sequence {} is too long for the flash of {}", chosen[scores.len()], request.board.name)
         })?;
         rest = &rest[taken..];
-        let image = build(request, config, &source, &batch)?;
-        run(request.board, &image, taken, |line| {
-            scores.push(line);
-            progress.inc(1);
+        let image = build(request, &main, &batch)?;
+        let before = scores.len();
+        run(request.board, &image, |line| {
+            if let Some(line) = line.strip_prefix("scores ") {
+                scores.push(numbers(line)?);
+                progress.inc(1);
+            }
+            Ok(())
         })?;
+        let count = scores.len() - before;
+        ensure!(count == taken, "QEMU ended after {count} of {taken} sequences");
     }
     progress.finish_and_clear();
     Ok(scores)
+}
+
+/// The words that are heard in one stretch of sound: label, start, end and confidence as the engine has them.
+pub fn events(request: &Request, samples: &[i16]) -> Result<Vec<[u64; 4]>> {
+    ensure!(request.board.machine.is_some(), "QEMU has no machine for the board {}", request.board.name);
+    let sound: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
+    let room = inspect::flash_left(request.quantized, request.board)?;
+    let (batch, _) = pack(&[sound], room).with_context(|| {
+        let seconds = room as f64 / 32000.0;
+        format!("the sound is baked into the firmware, and {} has room for {seconds:.0} s of it", request.board.name)
+    })?;
+    let image = build(request, include_str!("../../templates/evaluate-sound.rs.txt"), &batch)?;
+    let mut events = Vec::new();
+    run(request.board, &image, |line| {
+        if let Some(line) = line.strip_prefix("heard ") {
+            events.push(numbers(line)?.try_into().ok().context("QEMU printed nonsense")?);
+        }
+        Ok(())
+    })?;
+    Ok(events)
+}
+
+fn numbers<T: FromStr>(line: &str) -> Result<Vec<T>> {
+    line.split(' ').map(str::parse).collect::<Result<_, _>>().ok().context("QEMU printed nonsense")
 }
 
 /// Every chosen sequence as the firmware reads it.
@@ -112,20 +142,20 @@ fn main(request: &Request) -> Result<String> {
     Ok(include_str!("../../templates/evaluate.rs.txt").replace("{{steps}}", steps.trim()))
 }
 
-fn build(request: &Request, config: &Config, source: &Source, sequences: &[u8]) -> Result<PathBuf> {
-    let target = match source {
+fn build(request: &Request, main: &str, sequences: &[u8]) -> Result<PathBuf> {
+    let source = Source::around(&[Path::new(".")])?;
+    let target = match &source {
         Source::Repository(root) => root.join("target"),
         Source::Git(_) => std::env::temp_dir().join("microformer"),
     };
     let folder = target.join(CRATE);
-    let main = main(request)?;
     let firmware = Firmware {
         name: CRATE,
         model: request.model,
-        config,
+        config: &request.quantized.config,
         board: request.board,
-        source,
-        main: &main,
+        source: &source,
+        main,
         example: sequences,
     };
     firmware.write_files(&folder)?;
@@ -144,8 +174,8 @@ fn build(request: &Request, config: &Config, source: &Source, sequences: &[u8]) 
     Ok(target.join(request.board.target()).join("release").join(CRATE))
 }
 
-/// Runs the image and reads its lines of scores.
-fn run(board: &Board, image: &Path, expected: usize, mut each: impl FnMut(Vec<i16>)) -> Result<()> {
+/// Runs the image to its end; `each` sees every line.
+fn run(board: &Board, image: &Path, mut each: impl FnMut(&str) -> Result<()>) -> Result<()> {
     let runner = board.runner();
     let mut words = runner.split(' ');
     let program = words.next().context("a runner has a name")?;
@@ -160,22 +190,16 @@ fn run(board: &Board, image: &Path, expected: usize, mut each: impl FnMut(Vec<i1
     let lines = BufReader::new(child.stdout.take().context("the output of QEMU is a pipe")?).lines();
     let (sender, receiver) = channel();
     std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
-    let mut count = 0;
     loop {
         match receiver.recv_timeout(SILENCE) {
             Ok(line) if line.starts_with("error") => return stop(&mut child, &line),
-            Ok(line) => {
-                if let Some(scores) = line.strip_prefix("scores ") {
-                    each(scores.split(' ').map(str::parse).collect::<Result<_, _>>().context("QEMU printed nonsense")?);
-                    count += 1;
-                }
-            }
+            Ok(line) => each(&line)?,
             Err(RecvTimeoutError::Timeout) => return stop(&mut child, "no word from it for too long"),
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
     let status = child.wait().context("QEMU cannot be waited for")?;
-    ensure!(status.success() && count == expected, "QEMU ended after {count} of {expected} sequences ({status})");
+    ensure!(status.success(), "QEMU failed ({status})");
     Ok(())
 }
 

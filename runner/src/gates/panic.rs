@@ -1,8 +1,9 @@
-//! Gate: no panic can be reached from the step of a baked model in a release build.
+//! Gate: no panic can be reached from the step of a baked model, nor from the firmware's way from samples to events, in a
+//! release build.
 //!
-//! src/bin/panic-free.rs calls every way into every model, and its panic handler calls a function that does not exist:
-//! the linker drops the handler where nothing can reach it, and fails where something can. A second build adds one
-//! bounds check on purpose, and must fail.
+//! src/bin/panic-free.rs calls every way into every model and the firmware's pipeline, and its panic handler calls a
+//! function that does not exist: the linker drops the handler where nothing can reach it, and fails where something can.
+//! A second build adds one bounds check on purpose, and must fail.
 
 use crate::cargo::{self, Chip, M0, M4, M33};
 use crate::image::Image;

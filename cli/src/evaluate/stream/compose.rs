@@ -41,19 +41,14 @@ fn recording(collection: &Collection, config: &Config) -> Result<Stream> {
 /// Clips in random order with gaps, over noise.
 fn compose(collection: &Collection, config: &Config, arguments: &StreamArguments) -> Result<Stream> {
     let rate = rate(config)?;
-    let settings = config.signal.as_ref().context("the model has no front end")?;
-    let tables = settings.tables().map_err(|message| anyhow!(message))?;
-    let work = Work { tables: &tables, settings, length: Length::Whole };
     ensure!(arguments.hours > 0.0, "--hours {}: choose a length above 0", arguments.hours);
-    let clips: Vec<Vec<i16>> = (0..collection.clips.len())
-        .into_par_iter()
-        .map(|index| work.samples(collection, index))
-        .collect::<Result<_>>()?;
+    let mut clips = decode(collection, config)?;
+    let noise = arguments.noise.as_ref().map(|path| decode(&Collection::open(path, None)?, config)).transpose()?;
+    let level = noise.is_some().then(|| equalize(&mut clips));
     let length = seconds(3600.0 * arguments.hours, rate);
     let mut random = Random(arguments.seed);
     let mut speech = vec![0.0; length];
     let (mut words, mut at, mut order) = (Vec::new(), seconds(GAPS.1, rate), Vec::new());
-    let mut power = Power::default();
     loop {
         if order.is_empty() {
             order = random.shuffled(clips.len());
@@ -63,10 +58,7 @@ fn compose(collection: &Collection, config: &Config, arguments: &StreamArguments
         if end + seconds(GAPS.1, rate) > length {
             break;
         }
-        for (place, &sample) in speech[at..end].iter_mut().zip(&clips[index]) {
-            *place = f64::from(sample);
-        }
-        power.add(&speech[at..end]);
+        speech[at..end].copy_from_slice(&clips[index]);
         let label = word(&collection.clips[index].label, config);
         // What is no word at all, as recorded silence, is only background.
         if label.is_some() || !collection.clips[index].label.starts_with("_silence") {
@@ -75,51 +67,68 @@ fn compose(collection: &Collection, config: &Config, arguments: &StreamArguments
         at = end + seconds(GAPS.0 + (GAPS.1 - GAPS.0) * random.unit(), rate);
     }
     ensure!(!words.is_empty(), "--hours {} is too short for a single clip", arguments.hours);
-    if let Some(path) = &arguments.noise {
-        add_noise(&mut speech, path, rate, power.mean() / 10f64.powf(arguments.snr / 10.0), &mut random)?;
+    if let (Some(noise), Some(level)) = (noise, level) {
+        add_noise(&mut speech, &noise, level / 10f64.powf(arguments.snr / 20.0), &mut random);
     }
     // The cast saturates.
     Ok(Stream { samples: speech.iter().map(|value| value.round() as i16).collect(), rate, words })
 }
 
-/// Noise recordings one after another, each at the wanted power, until the end.
-fn add_noise(stream: &mut [f64], path: &Path, rate: u32, wanted: f64, random: &mut Random) -> Result<()> {
-    let collection = Collection::open(path, None)?;
-    let mut noises = Vec::new();
-    for clip in &collection.clips {
-        let sound = audio::decode(collection.bytes(&clip.file)?, &clip.file)?;
-        noises.push(audio::resample(sound, rate).with_context(|| clip.file.clone())?);
+/// All clips at the model's sample rate; each file is decoded once.
+fn decode(collection: &Collection, config: &Config) -> Result<Vec<Vec<f64>>> {
+    let settings = config.signal.as_ref().context("the model has no front end")?;
+    let tables = settings.tables().map_err(|message| anyhow!(message))?;
+    let work = Work { tables: &tables, settings, length: Length::Whole };
+    let mut clips = vec![Vec::new(); collection.clips.len()];
+    let decoded: Vec<Vec<(usize, Vec<i16>)>> = collection
+        .by_file()
+        .into_par_iter()
+        .map(|group| {
+            let file = &collection.clips[group[0]].file;
+            let sound = audio::decode(collection.bytes(file)?, file)?;
+            group.into_iter().map(|index| Ok((index, work.cut(&sound, &collection.clips[index])?))).collect()
+        })
+        .collect::<Result<_>>()?;
+    for (index, samples) in decoded.into_iter().flatten() {
+        clips[index] = samples.into_iter().map(f64::from).collect();
     }
+    Ok(clips)
+}
+
+/// Brings every clip to the level that half of them exceed, so that each lies equally far above the noise.
+fn equalize(clips: &mut [Vec<f64>]) -> f64 {
+    let mut levels: Vec<f64> = clips.iter().map(|clip| level(clip)).collect();
+    levels.sort_by(f64::total_cmp);
+    let wanted = levels[levels.len() / 2].max(1.0);
+    for clip in clips {
+        // Digital silence stays what it is.
+        let gain = wanted / level(clip).max(1.0);
+        clip.iter_mut().for_each(|sample| *sample *= gain);
+    }
+    wanted
+}
+
+/// Noise recordings one after another, each at the wanted level, until the end.
+fn add_noise(stream: &mut [f64], noises: &[Vec<f64>], wanted: f64, random: &mut Random) {
     let mut at = 0;
     while at < stream.len() {
         let noise = &noises[random.below(noises.len())];
-        let mut power = Power::default();
-        power.add(&noise.iter().map(|&sample| f64::from(sample)).collect::<Vec<_>>());
-        let gain = (wanted / power.mean().max(f64::MIN_POSITIVE)).sqrt();
+        let gain = wanted / level(noise).max(1.0);
         for (place, &sample) in stream[at..].iter_mut().zip(noise) {
-            *place += gain * f64::from(sample);
+            *place += gain * sample;
         }
-        at += noise.len();
+        at += noise.len().max(1);
     }
-    Ok(())
 }
 
-/// Mean power of what is not silent padding.
-#[derive(Default)]
-struct Power {
-    sum: f64,
-    count: usize,
-}
-
-impl Power {
-    fn add(&mut self, samples: &[f64]) {
-        self.sum += samples.iter().map(|sample| sample * sample).sum::<f64>();
-        self.count += samples.iter().filter(|&&sample| sample != 0.0).count();
-    }
-
-    fn mean(&self) -> f64 {
-        self.sum / self.count.max(1) as f64
-    }
+/// How loud a sound is where there is some: root mean square over the louder half of its pieces of 10 ms at 16 kHz.
+fn level(samples: &[f64]) -> f64 {
+    const PIECE: usize = 160;
+    let power = |piece: &[f64]| piece.iter().map(|sample| sample * sample).sum::<f64>() / piece.len() as f64;
+    let mut powers: Vec<f64> = samples.chunks(PIECE).map(power).collect();
+    powers.sort_by(f64::total_cmp);
+    let louder = &powers[powers.len() / 2..];
+    (louder.iter().sum::<f64>() / louder.len().max(1) as f64).sqrt()
 }
 
 /// SplitMix64 (Steele et al., 2014): the same stream for the same seed.
@@ -176,4 +185,25 @@ pub fn save(path: &Path, stream: &Stream, config: &Config) -> Result<()> {
     }
     let csv = path.with_extension("csv");
     std::fs::write(&csv, table).with_context(|| format!("cannot write {}", csv.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clips_are_brought_to_one_level_above_the_noise() {
+        let wave = |loudness: f64, length: usize| (0..length).map(|at| loudness * f64::from(at as u32).sin()).collect();
+        // Speech for half of the time.
+        let mut clips: Vec<Vec<f64>> = vec![wave(100.0, 8000), wave(1000.0, 8000), wave(5000.0, 8000), vec![0.0; 160]];
+        clips[0].resize(16000, 0.0);
+        let wanted = equalize(&mut clips);
+        for clip in &clips[..3] {
+            assert!((level(clip) / wanted - 1.0).abs() < 1e-9);
+        }
+        assert_eq!(level(&clips[3]), 0.0);
+        let mut stream = vec![0.0; 40000];
+        add_noise(&mut stream, &[wave(7.0, 3000), wave(70.0, 5000)], wanted / 10.0, &mut Random(1));
+        assert!((level(&stream) / wanted * 10.0 - 1.0).abs() < 0.01);
+    }
 }

@@ -56,18 +56,26 @@ impl Listener {
         scores
     }
 
-    /// The events of those scores, with the model's own thresholds or one for all words.
-    pub fn events(&self, scores: &[Vec<i16>], threshold: Option<f64>) -> Vec<Heard> {
-        let own = self.listener.decide;
-        let thresholds: Vec<u16> = own
-            .thresholds
-            .iter()
-            .map(|&own| match threshold {
-                Some(threshold) if own != Decide::NEVER => (32768.0 * threshold).round() as u16,
-                _ => own,
-            })
-            .collect();
-        let decide = Decide { thresholds: &thresholds, ..own };
+    /// The model's own thresholds, one for each label, in Q15.
+    pub fn thresholds(&self) -> &[u16] {
+        self.listener.decide.thresholds
+    }
+
+    /// The labels that are words.
+    pub fn words(&self) -> Vec<usize> {
+        let is_word = |&label: &usize| self.thresholds()[label] != Decide::NEVER;
+        (0..self.thresholds().len()).filter(is_word).collect()
+    }
+
+    /// One threshold for all words.
+    pub fn equal_thresholds(&self, threshold: u16) -> Vec<u16> {
+        let change = |&own: &u16| if own == Decide::NEVER { own } else { threshold };
+        self.thresholds().iter().map(change).collect()
+    }
+
+    /// The events of those scores with these thresholds.
+    pub fn events(&self, scores: &[Vec<i16>], thresholds: &[u16]) -> Vec<Heard> {
+        let decide = Decide { thresholds, ..self.listener.decide };
         let bits = self.assembled.model.score_fraction_bits;
         let mut state = decide::State::<LABELS>::new();
         let events = scores.iter().filter_map(|scores| state.step(&decide, scores, bits));

@@ -5,15 +5,21 @@
 
 mod compose;
 mod curve;
+mod judge;
 mod listen;
+mod print;
+mod tune;
 
-use super::Arguments;
+use super::{Arguments, qemu};
+use crate::inspect::find_board;
 use crate::model::Model;
 use crate::picture;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use curve::Point;
-use microformer_bake::Config;
+use judge::{Judged, Point, WordFigures};
+use microformer::pipeline::Heard;
+use microformer_bake::{Config, Quantized};
+use microformer_packed::Decide;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -27,15 +33,20 @@ pub struct StreamArguments {
     /// Length of a composed stream
     #[arg(long, default_value_t = 1.0, requires = "stream")]
     hours: f64,
-    /// Noise under a composed stream: an audio file or a folder of them [default: silence]
+    /// Noise under a composed stream: an audio file, a folder or a manifest of them [default: silence, clips as loud as they
+    /// are]
     #[arg(long, requires = "stream")]
     noise: Option<PathBuf>,
-    /// Speech over noise in a composed stream, in decibels
+    /// How far every clip of a composed stream lies above the noise, in decibels
     #[arg(long, default_value_t = 20.0, requires = "stream", allow_negative_numbers = true)]
     snr: f64,
     /// Seed of a composed stream
     #[arg(long, default_value_t = 1, requires = "stream")]
     seed: u64,
+    /// Find the threshold of each word for at most so many false alarms an hour, and write them into the model file; then
+    /// judge them on sound of other speakers
+    #[arg(long, value_name = "PER_HOUR", requires = "stream")]
+    tune: Option<f64>,
     /// Draw misses against false alarms
     #[arg(long, value_name = "PICTURE.svg", requires = "stream")]
     curve: Option<PathBuf>,
@@ -60,19 +71,41 @@ pub struct Word {
     pub label: Option<usize>,
 }
 
+impl Stream {
+    pub fn hours(&self) -> f64 {
+        self.samples.len() as f64 / f64::from(self.rate) / 3600.0
+    }
+}
+
 #[derive(Serialize)]
-struct Report {
+pub struct Report {
     model: String,
     data: String,
     hours: f64,
     words: usize,
     other_words: usize,
+    /// Whether the thresholds were chosen on this very sound.
+    tuned: bool,
     /// With the thresholds of the model file.
     own: Point,
+    by_word: Vec<WordFigures>,
     /// One threshold for all words.
     curve: Vec<Point>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    qemu: Option<OnChip>,
     seconds: f64,
     times_real_time: f64,
+}
+
+/// What an emulated chip heard in the first seconds.
+#[derive(Serialize)]
+struct OnChip {
+    board: &'static str,
+    seconds: f64,
+    events: usize,
+    /// Events of the same word, at the same samples, with the same confidence as on this machine.
+    identical: usize,
+    events_here: usize,
 }
 
 pub fn run(arguments: &Arguments) -> Result<()> {
@@ -91,54 +124,113 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let begun = std::time::Instant::now();
     let listener = listen::Listener::new(&model, &arguments.model)?;
-    let heard = listener.listen(&stream.samples);
+    let scores = listener.listen(&stream.samples);
     let seconds = begun.elapsed().as_secs_f64();
-    let length = stream.samples.len() as f64 / f64::from(stream.rate);
-    let judge = |threshold: Option<f64>| {
-        let events = listener.events(&heard, threshold);
-        curve::judge(&events, &stream, threshold)
+    let judge = |thresholds: &[u16]| Judged::new(listener.events(&scores, thresholds), &stream);
+    let thresholds = match options.tune {
+        Some(per_hour) => {
+            let low = judge(&listener.equal_thresholds(tune::FLOOR));
+            let chosen = choose(&low, &listener, per_hour * stream.hours())?;
+            write(&model, &chosen, arguments)?;
+            chosen
+        }
+        None => listener.thresholds().to_vec(),
     };
+    let own = judge(&thresholds);
+    let count = |is_word: bool| stream.words.iter().filter(|word| word.label.is_some() == is_word).count();
     let report = Report {
         model: file.to_string(),
         data: arguments.data.display().to_string(),
-        hours: length / 3600.0,
-        words: stream.words.iter().filter(|word| word.label.is_some()).count(),
-        other_words: stream.words.iter().filter(|word| word.label.is_none()).count(),
-        own: judge(None),
-        curve: curve::THRESHOLDS.iter().map(|&threshold| judge(Some(threshold))).collect(),
+        hours: stream.hours(),
+        words: count(true),
+        other_words: count(false),
+        tuned: options.tune.is_some(),
+        own: own.point(None),
+        by_word: (listener.words().into_iter())
+            .map(|label| own.word(label, &model.config.labels[label], real(thresholds[label])))
+            .collect(),
+        curve: (curve::THRESHOLDS.iter())
+            .map(|&threshold| judge(&listener.equal_thresholds(q15(threshold))).point(Some(threshold)))
+            .collect(),
+        qemu: arguments.qemu.map(|seconds| on_chip(arguments, seconds, &stream, &listener)).transpose()?,
         seconds,
-        times_real_time: length / seconds,
+        times_real_time: 3600.0 * stream.hours() / seconds,
     };
     if let Some(path) = &options.curve {
-        curve::picture(&report.curve).save(path)?;
+        curve::picture(&report.curve, &report.own).save(path)?;
     }
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
     } else {
-        print(&report);
+        print::report(&report);
     }
     Ok(())
 }
 
-fn print(report: &Report) {
-    println!(
-        "{} on {}: {:.2} h, {} words to hear, {} others; {:.0} times real time",
-        report.model, report.data, report.hours, report.words, report.other_words, report.times_real_time
-    );
-    println!("{:>10} {:>8} {:>8} {:>14} {:>20}", "threshold", "heard", "misses", "false alarms", "false alarms / hour");
-    let line = |name: &str, point: &Point| {
-        println!(
-            "{name:>10} {:8} {:>6.1} % {:14} {:>20.2}",
-            point.heard,
-            100.0 * point.miss_rate,
-            point.false_alarms,
-            point.false_alarms_per_hour
-        );
+/// The first seconds on an emulated chip, with the thresholds of the file as it is now.
+fn on_chip(arguments: &Arguments, wanted: usize, stream: &Stream, listener: &listen::Listener) -> Result<OnChip> {
+    ensure!(wanted > 0, "--qemu 0 runs nothing; choose at least 1 second");
+    ensure!(arguments.streaming.tune.is_none(), "--qemu judges a file that stays as it is: tune first, without it");
+    let Model::Quantized(quantized) = Model::read(&arguments.model)? else { bail!("--qemu runs quantised models") };
+    let board = find_board(&arguments.board)?;
+    let samples = &stream.samples[..stream.samples.len().min(wanted * stream.rate as usize)];
+    let request = qemu::Request {
+        model: &arguments.model,
+        quantized: &quantized,
+        board,
+        path: &arguments.data,
+        options: &arguments.options,
     };
-    line("own", &report.own);
-    for point in &report.curve {
-        line(&point.threshold.map_or(String::new(), |threshold| format!("{threshold:.3}")), point);
+    let found = qemu::events(&request, samples)?;
+    let here = listener.events(&listener.listen(samples), listener.thresholds());
+    let same = |(found, here): &(&[u64; 4], &Heard)| {
+        **found == [here.label as u64, here.start, here.end, u64::from(here.confidence.to_bits())]
+    };
+    Ok(OnChip {
+        board: board.name,
+        seconds: samples.len() as f64 / f64::from(stream.rate),
+        events: found.len(),
+        identical: found.iter().zip(&here).filter(same).count(),
+        events_here: here.len(),
+    })
+}
+
+/// Thresholds for all labels, of which the words' are tuned.
+fn choose(low: &Judged, listener: &listen::Listener, allowed: f64) -> Result<Vec<u16>> {
+    ensure!(allowed >= 0.0, "--tune takes a number of false alarms an hour, at least 0");
+    let found = low.events.iter().zip(&low.kinds).map(|(event, &kind)| tune::Found {
+        label: event.label,
+        confidence: event.confidence.to_bits(),
+        kind,
+    });
+    let words = listener.words();
+    let chosen = tune::thresholds(&found.collect::<Vec<_>>(), &words, allowed);
+    let mut thresholds = listener.thresholds().to_vec();
+    for (label, threshold) in words.into_iter().zip(chosen) {
+        thresholds[label] = threshold;
     }
+    Ok(thresholds)
+}
+
+/// The model file again, with the words' thresholds.
+fn write(model: &Quantized, thresholds: &[u16], arguments: &Arguments) -> Result<()> {
+    let mut tuned = model.clone();
+    let decide = tuned.config.decide.get_or_insert_default();
+    for (label, &threshold) in model.config.labels.iter().zip(thresholds) {
+        if threshold != Decide::NEVER {
+            decide.thresholds.insert(label.clone(), real(threshold));
+        }
+    }
+    Ok(tuned.write(&arguments.model)?)
+}
+
+/// A posterior in Q15, and back.
+fn q15(value: f64) -> u16 {
+    (32768.0 * value).round() as u16
+}
+
+fn real(value: u16) -> f64 {
+    f64::from(value) / 32768.0
 }
 
 /// The model's number of a label that is a word; others are speech that must not be heard.
