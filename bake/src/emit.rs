@@ -90,6 +90,8 @@ fn write_model(model: &Model) -> String {
         match layout {
             Layout::Plain => "Layout::Plain",
             Layout::Paired => "Layout::Paired",
+            Layout::Wide => "Layout::Wide",
+            Layout::WideInTwos => "Layout::WideInTwos",
         },
         write_embed(embed),
         list(positions),

@@ -26,7 +26,7 @@ impl Memory {
         let mut index = 0;
         while index < model.blocks.len() {
             let block = &model.blocks[index];
-            history += block.history_words();
+            history += block.history_words(model.layout);
             wide = max(wide, block.wide());
             mixed = max(mixed, block.attention.output.columns);
             row = max(row, block.attention.row());
@@ -36,7 +36,8 @@ impl Memory {
         }
         let width = padded(model.width);
         let stream = chunk * width / 2;
-        let blocks = (chunk * (width + wide + mixed) + 2 * row) / LANES + chunk * model.layout.expanded_words(columns);
+        let blocks = (chunk * (width + wide + mixed) + 2 * row) / LANES
+            + model.layout.tokens_together(chunk) * model.layout.expanded_words(columns);
         // The embedding is done before the blocks begin, so both may use the same words.
         let embed = model.embed.scratch_words() + model.embed.expanded_words(model.layout);
         Self { history, scratch: stream + max(blocks, embed) }
@@ -76,7 +77,15 @@ impl Layout {
     pub const fn expanded_words(self, columns: usize) -> usize {
         match self {
             Self::Plain => 0,
-            Self::Paired => columns / 2,
+            Self::Paired | Self::Wide | Self::WideInTwos => columns / 2,
+        }
+    }
+
+    /// Tokens of the many that enter a matrix together whose expansions the kernels keep at once.
+    const fn tokens_together(self, tokens: usize) -> usize {
+        match self {
+            Self::Paired => tokens,
+            Self::Plain | Self::Wide | Self::WideInTwos => 1,
         }
     }
 }
@@ -112,7 +121,8 @@ impl Embed<'_> {
     const fn expanded_words(&self, layout: Layout) -> usize {
         match self {
             Self::Convolution(stem) => {
-                max(stem.places * layout.expanded_words(stem.patch()), layout.expanded_words(self.columns()))
+                let together = layout.tokens_together(stem.places);
+                max(together * layout.expanded_words(stem.patch()), layout.expanded_words(self.columns()))
             }
             _ => layout.expanded_words(self.columns()),
         }
@@ -140,22 +150,32 @@ impl Block<'_> {
     }
 
     #[must_use]
-    pub const fn history_words(&self) -> usize {
-        self.attention.heads * (self.attention.key_words() + self.attention.value_words()) + self.mlp.ring_words()
+    pub const fn history_words(&self, layout: Layout) -> usize {
+        self.attention.ring_words(layout) + self.mlp.ring_words()
     }
 }
 
 impl Attention<'_> {
-    /// Words of one head's ring of keys: the window is a multiple of four there, as keys are scored four at a time.
+    /// Words of one head's ring of keys: where these are paired, the window is a multiple of four, as keys are scored four
+    /// at a time; where they are wide, two values fill a word.
     #[must_use]
-    pub const fn key_words(&self) -> usize {
-        self.window.next_multiple_of(GROUP) * self.head_len / LANES
+    pub const fn key_words(&self, layout: Layout) -> usize {
+        match layout {
+            Layout::Plain | Layout::Paired => self.window.next_multiple_of(GROUP) * self.head_len / LANES,
+            Layout::Wide | Layout::WideInTwos => self.window * self.head_len / 2,
+        }
     }
 
     /// Words of one head's ring of values: the window is even there, as values are mixed two tokens at a time.
     #[must_use]
     pub const fn value_words(&self) -> usize {
         self.row() * self.head_len / LANES
+    }
+
+    /// Words of all heads' rings.
+    #[must_use]
+    pub const fn ring_words(&self, layout: Layout) -> usize {
+        self.heads * (self.key_words(layout) + self.value_words())
     }
 
     /// Length of a row of scores: the window, made even.

@@ -18,6 +18,8 @@ pub const M3: Chip = Chip { name: "Cortex-M3", target: "thumbv7m-none-eabi", boa
 pub const M4: Chip = Chip { name: "Cortex-M4", target: "thumbv7em-none-eabihf", board: "mps2-an386" };
 pub const M33: Chip = Chip { name: "Cortex-M33", target: "thumbv8m.main-none-eabihf", board: "mps2-an505" };
 
+pub const CHIPS: [Chip; 4] = [M0, M3, M4, M33];
+
 /// The project's root folder.
 pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -39,8 +41,9 @@ pub fn chip_image(chip: Chip, binary: &str, features: &[&str]) -> Result<PathBuf
 }
 
 /// [`chip_image`], with these models only.
-pub fn chip_image_of(chip: Chip, binary: &str, models: Option<&str>) -> Result<PathBuf> {
-    let mut command = cargo(&["build", "--release", "--target", chip.target, "--bin", binary]);
+pub fn chip_image_of(chip: Chip, binary: &str, models: Option<&str>, features: &[&str]) -> Result<PathBuf> {
+    let features = features.join(",");
+    let mut command = cargo(&["build", "--release", "--target", chip.target, "--bin", binary, "--features", &features]);
     command.env("MICROFORMER_BOARD", chip.board);
     command.envs(models.map(|models| ("MICROFORMER_MODELS", models)));
     artifact(command, binary, &[], "executable").with_context(|| format!("the image `{binary}` for {}", chip.name))

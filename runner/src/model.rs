@@ -18,6 +18,8 @@ pub struct Measurement {
     pub stack: u64,
     /// One token.
     pub step: Cost,
+    /// One token with kernels in plain Rust, where that was asked for.
+    pub plain_step: Option<Cost>,
     /// Several tokens at once: how many, and the cost of all.
     pub pass_tokens: u64,
     pub pass: Cost,
@@ -54,7 +56,7 @@ pub fn names() -> Result<Vec<String>> {
 }
 
 pub fn measure(chip: Chip, name: &str) -> Result<Measurement> {
-    let image = Image::read(&cargo::chip_image_of(chip, "step", Some(name))?)?;
+    let image = Image::read(&cargo::chip_image_of(chip, "step", Some(name), &[])?)?;
     let measured = counter::measure(&image, &[name]).with_context(|| format!("{name} on {}", chip.name))?;
     let names: Vec<(String, u64)> = measured.lines.iter().filter_map(|line| layer(line)).collect();
     // A step; its layers, and the way back after the last one; a pass.
@@ -66,10 +68,18 @@ pub fn measure(chip: Chip, name: &str) -> Result<Measurement> {
         flash: image.flash_bytes()?,
         stack: figure(&measured.lines, "stack ")?,
         step: *step,
+        plain_step: None,
         pass_tokens: figure(&measured.lines, "chunk ")?,
         pass: *pass,
         layers,
     })
+}
+
+/// One token of the same model where no kernel knows the chip.
+pub fn measure_plain(chip: Chip, name: &str) -> Result<Cost> {
+    let image = Image::read(&cargo::chip_image_of(chip, "step", Some(name), &["plain-kernels"])?)?;
+    let measured = counter::measure(&image, &[name]).with_context(|| format!("{name} on {}", chip.name))?;
+    measured.regions.first().copied().context("the image marked no region")
 }
 
 /// `layer blocks.0.mlp.up 16384`

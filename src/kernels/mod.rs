@@ -1,7 +1,8 @@
 //! The loops: matrices, attention, norms, tables. They know lengths and multipliers, and no model at all.
 //!
 //! [`portable`] is the meaning of every kernel, in plain Rust, and runs everywhere. A chip with the DSP extension runs
-//! `dsp` instead, which computes the same bits in fewer cycles. The names at this level are the ones that the target runs.
+//! `dsp` instead, other Cortex-M chips run `scalar`: the same bits in fewer cycles. The names at this level are the ones
+//! that the target runs.
 //!
 //! Lengths are checked once at the door of a kernel. They follow from a baked model, so a wrong one is an error of this
 //! crate: tests stop at it, and a release build computes only as far as all lengths reach.
@@ -9,11 +10,15 @@
 #[cfg(dsp)]
 pub mod dsp;
 pub mod portable;
+#[cfg(scalar)]
+pub mod scalar;
 
 #[cfg(dsp)]
 pub use dsp as fast;
-#[cfg(not(dsp))]
+#[cfg(not(any(dsp, scalar)))]
 pub use portable as fast;
+#[cfg(scalar)]
+pub use scalar as fast;
 
 pub use fast::{
     LAYOUT, activate, depthwise, linear, linear_add, mix, norm, norm_stream, relu, rescale, scores, soften,

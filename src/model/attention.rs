@@ -6,7 +6,7 @@ use super::clock::Turn;
 use super::probe::Probe;
 use super::words::Words;
 use crate::arith::reciprocal;
-use crate::kernels::{Scoring, mix, scores, soften, store_key, store_value};
+use crate::kernels::{LAYOUT, Scoring, mix, scores, soften, store_key, store_value};
 
 /// Room that attention needs while it runs.
 pub struct Room<'s> {
@@ -33,7 +33,7 @@ pub fn attend<P: Probe>(
     let per_head = queries.chunks_exact(head_len).zip(keys.chunks_exact(head_len)).zip(values.chunks_exact(head_len));
     let mut rings = Words(rings);
     for (head, (((query, key), value), output)) in per_head.zip(mixed.chunks_exact_mut(head_len)).enumerate() {
-        let key_ring = rings.take(attention.key_words());
+        let key_ring = rings.take(attention.key_words(LAYOUT));
         let value_ring = rings.take(attention.value_words());
         store_key(key_ring, turn.slot, key);
         store_value(value_ring, turn.slot, value);

@@ -1,12 +1,15 @@
 //! Matrices: rows and columns put where the kernels expect them, bounds proved, words packed.
 
-use microformer_packed::{Depthwise, Layout, Linear, Row, linear_words, pack_linear, padded};
+use microformer_packed::{Depthwise, Layout, Linear, Row, pack_linear, padded};
 
 use super::{leak, tensors::Tensors};
 use crate::Error;
 
 /// A sum of 256 times the products stays inside 32 bits below this.
 const SUM_LIMIT: i64 = 1 << 23;
+
+/// Where a chip has only 32 bits for a product, the parts of sum · multiplier stay inside them below this.
+const MULTIPLIER_LIMIT: i32 = 127 << 24;
 
 /// Where rows and columns of a file's matrix go: runs of `run` values, each padded by itself.
 #[derive(Clone, Copy)]
@@ -56,6 +59,13 @@ impl Matrix<'_> {
             let weights = tensors.bytes(&format!("{name}.weight"), &[self.rows.len(), self.columns.len()])?;
             let biases = tensors.words(&format!("{name}.bias"), &[self.rows.len()])?;
             let multipliers = tensors.multipliers(&format!("{name}.multiplier"), self.rows.len())?;
+            if let Some(row) = multipliers.iter().position(|&multiplier| multiplier >= MULTIPLIER_LIMIT) {
+                return Err(Error::new(format!(
+                    "tensor `{name}.multiplier`, row {row}: {} is beyond the {MULTIPLIER_LIMIT} that every chip can multiply \
+                     with; the row's output is too fine for its weights",
+                    multipliers[row]
+                )));
+            }
             for index in 0..self.rows.padded() {
                 let Some(row) = self.rows.source(index) else {
                     rows.push(None);
@@ -70,7 +80,7 @@ impl Matrix<'_> {
             }
         }
         let columns = padded(self.columns.padded());
-        let mut packed = vec![0; linear_words(padded(rows.len()), columns)];
+        let mut packed = vec![0; layout.words(padded(rows.len()), columns)];
         let row = |index: usize| match rows.get(index) {
             Some(Some(row)) => Row { weights: &row.weights, bias: row.bias, multiplier: row.multiplier },
             _ => Row::default(),

@@ -91,13 +91,11 @@ fn report(arguments: &Arguments) -> Result<Report> {
         Model::Float(float) => ("float", rehearse(&float).with_context(|| file.clone())?),
     };
     let assemble = |layout| quantized.assemble(layout).map_err(|error| anyhow!(error.in_file(&file)));
-    let (plain, paired) = (assemble(Layout::Plain)?, assemble(Layout::Paired)?);
+    let plain = assemble(Layout::Plain)?;
     let layers = work::layers(plain.model);
     let config = plain.config.clone();
-    let boards = BOARDS
-        .iter()
-        .map(|board| on_board(board, if board.chip.has_dsp() { &paired } else { &plain }, &layers))
-        .collect::<Result<_>>()?;
+    let boards =
+        BOARDS.iter().map(|board| on_board(board, &assemble(board.chip.layout())?, &layers)).collect::<Result<_>>()?;
     Ok(Report {
         file,
         kind,
@@ -151,8 +149,7 @@ pub fn flash_left(model: &Quantized, board: &Board) -> Result<usize> {
 }
 
 fn cost_of(model: &Quantized, board: &Board) -> Result<OnBoard> {
-    let layout = if board.chip.has_dsp() { Layout::Paired } else { Layout::Plain };
-    let assembled = model.assemble(layout).map_err(|error| anyhow!(error))?;
+    let assembled = model.assemble(board.chip.layout()).map_err(|error| anyhow!(error))?;
     on_board(board, &assembled, &work::layers(assembled.model))
 }
 

@@ -20,13 +20,16 @@ pub fn text(report: &Report) -> String {
 }
 
 fn model(text: &mut String, name: &str, measurement: &Measurement) {
-    let Measurement { state, flash, stack, step, pass_tokens, pass, layers } = measurement;
+    let Measurement { state, flash, stack, step, plain_step, pass_tokens, pass, layers } = measurement;
     line(text, "");
     heading(text, &format!("model {name}"));
     for layer in layers {
         row(text, &layer.name, layer.macs, layer.cost, "");
     }
     row(text, "one token", measurement.macs(), *step, "");
+    if let Some(plain) = plain_step {
+        row(text, "one token, plain Rust", measurement.macs(), *plain, "");
+    }
     row(text, &format!("{pass_tokens} tokens in one pass"), pass_tokens * measurement.macs(), *pass, "");
     line(text, &format!("{state} bytes of RAM, {stack} bytes of stack, {flash} bytes of flash\n"));
 }

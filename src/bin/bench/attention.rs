@@ -10,8 +10,9 @@ use crate::{Room, measured, scramble, scramble_i8};
 const TOKENS: usize = 49;
 const HEAD_LEN: usize = 16;
 
-/// Words of a ring, with its slots made a multiple of four.
+/// Words of a ring of values, with its slots made a multiple of four, and of the widest ring of keys.
 const RING: usize = TOKENS.next_multiple_of(4) * HEAD_LEN / 4;
+const KEYS: usize = 2 * RING;
 
 type Scores = fn(&[i8], &mut [u32], &[u32], usize, Scoring, &mut [i16]);
 type ScoresThree = fn([&[i8]; 3], &mut [u32], &[u32], Scoring, [&mut [i16]; 3]);
@@ -53,37 +54,37 @@ type Job = (&'static str, usize, fn(&mut Room, &Way));
 
 const JOBS: [Job; 10] = [
     ("scores 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
-        fill(room, way.store_key);
+        fill(room, KEYS, way.store_key);
         let queries: [Vector; TOKENS] = black_box(core::array::from_fn(|token| vector(1000 + token)));
         measured!(for (token, query) in queries.iter().enumerate() {
             let scoring = Scoring { distance: token as i32, ..SCORING };
             let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..token + 1];
-            (way.scores)(&query.0, &mut room.expanded, &room.input[..RING], 0, scoring, row);
+            (way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], 0, scoring, row);
         });
     }),
     ("scores 49 x 49, head 16, three queries at a time", TOKENS * TOKENS * HEAD_LEN, |room, way| {
-        fill(room, way.store_key);
+        fill(room, KEYS, way.store_key);
         measured!(for token in (0..TOKENS).step_by(3) {
             three_rows(room, way, token, PADDED);
         });
     }),
     ("scores 49 x 49, head 16, causal, three at a time", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
-        fill(room, way.store_key);
+        fill(room, KEYS, way.store_key);
         measured!(for token in (0..TOKENS).step_by(3) {
             three_rows(room, way, token, (token + 3).next_multiple_of(4).min(PADDED));
         });
     }),
     ("scores, a row of 49, head 16", TOKENS * HEAD_LEN, |room, way| {
-        fill(room, way.store_key);
+        fill(room, KEYS, way.store_key);
         let query = black_box(vector(1000));
         let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..TOKENS];
-        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], 0, SCORING, row));
+        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], 0, SCORING, row));
     }),
     ("scores, a row of 48, head 16", (TOKENS - 1) * HEAD_LEN, |room, way| {
-        fill(room, way.store_key);
+        fill(room, KEYS, way.store_key);
         let query = black_box(vector(1000));
         let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..TOKENS - 1];
-        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], 0, SCORING, row));
+        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], 0, SCORING, row));
     }),
     ("softmax, a row of 49, unnormalised", 0, |room, way| {
         room.output.fill(0);
@@ -91,7 +92,7 @@ const JOBS: [Job; 10] = [
         measured!((way.soften)(row));
     }),
     ("mix 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
-        fill(room, way.store_value);
+        fill(room, RING, way.store_value);
         let row = black_box(Row::fill());
         let (results, _) = cast_slice_mut::<u32, i8>(&mut room.output).as_chunks_mut::<HEAD_LEN>();
         measured!(for (len, result) in (1..=TOKENS).zip(results) {
@@ -99,19 +100,19 @@ const JOBS: [Job; 10] = [
         });
     }),
     ("mix, a row of 49, head 16", TOKENS * HEAD_LEN, |room, way| {
-        fill(room, way.store_value);
+        fill(room, RING, way.store_value);
         let row = black_box(Row::fill());
         let result: &mut [i8] = &mut cast_slice_mut(&mut room.output)[..HEAD_LEN];
         measured!((way.mix)(&row.0[..TOKENS], &room.input[..RING], 5000, result));
     }),
     ("store a key, head 16", 0, |room, way| {
-        fill(room, way.store_key);
+        fill(room, KEYS, way.store_key);
         room.output.fill(0);
         let key = black_box(vector(1000));
-        measured!((way.store_key)(&mut room.input[..RING], 5, &key.0));
+        measured!((way.store_key)(&mut room.input[..KEYS], 5, &key.0));
     }),
     ("store a value, head 16", 0, |room, way| {
-        fill(room, way.store_value);
+        fill(room, RING, way.store_value);
         room.output.fill(0);
         let value = black_box(vector(1000));
         measured!((way.store_value)(&mut room.input[..RING], 5, &value.0));
@@ -154,10 +155,10 @@ fn three_rows(room: &mut Room, way: &Way, token: usize, len: usize) {
     let (first, rest) = cast_slice_mut::<u32, i16>(&mut room.output).split_at_mut(PADDED);
     let (second, third) = rest.split_at_mut(PADDED);
     if token + 3 > TOKENS {
-        return (way.scores)(queries[0], &mut room.expanded, &room.input[..RING], 0, scoring, &mut first[..TOKENS]);
+        return (way.scores)(queries[0], &mut room.expanded, &room.input[..KEYS], 0, scoring, &mut first[..TOKENS]);
     }
     let rows = [&mut first[..len], &mut second[..len], &mut third[..len]];
-    (way.scores_three)(queries, &mut room.expanded, &room.input[..RING], scoring, rows);
+    (way.scores_three)(queries, &mut room.expanded, &room.input[..KEYS], scoring, rows);
 }
 
 pub fn measure(room: &mut Room) {
@@ -170,10 +171,10 @@ pub fn measure(room: &mut Room) {
     }
 }
 
-fn fill(room: &mut Room, store: fn(&mut [u32], usize, &[i8])) {
+fn fill(room: &mut Room, words: usize, store: fn(&mut [u32], usize, &[i8])) {
     room.input.fill(0);
     for token in 0..TOKENS {
-        store(&mut room.input[..RING], token, &vector(token).0);
+        store(&mut room.input[..words], token, &vector(token).0);
     }
     room.output.fill(0);
 }

@@ -3,22 +3,19 @@
 use bytemuck::{cast_slice, cast_slice_mut};
 use microformer::arith::{requantize, saturate_i8};
 use microformer::kernels::{LAYOUT, fast, portable};
-use microformer::packed::{GROUP, LANES, Layout, Linear, group_words, linear_words, pack_word};
+use microformer::packed::{Layout, Linear, Place};
 
 use crate::{Room, measured, scramble, scramble_i8};
 
-/// A matrix of 64 × 64, 256 × 64 or 64 × 256 in flash.
-const WORDS_64: usize = linear_words(64, 64);
-const WORDS_256_ROWS: usize = linear_words(256, 64);
-const WORDS_256_COLUMNS: usize = linear_words(64, 256);
 const LARGE: i32 = 3 << 14;
 
-static PLAIN: [u32; WORDS_64] = packed(portable::LAYOUT, 64);
-static PACKED: [u32; WORDS_64] = packed(LAYOUT, 64);
-static PLAIN_TALL: [u32; WORDS_256_ROWS] = packed(portable::LAYOUT, 64);
-static PACKED_TALL: [u32; WORDS_256_ROWS] = packed(LAYOUT, 64);
-static PLAIN_WIDE: [u32; WORDS_256_COLUMNS] = packed(portable::LAYOUT, 256);
-static PACKED_WIDE: [u32; WORDS_256_COLUMNS] = packed(LAYOUT, 256);
+/// A matrix of 64 × 64, 256 × 64 or 64 × 256 in flash, for the portable and for the fast kernels.
+static PLAIN: [u32; portable::LAYOUT.words(64, 64)] = packed(portable::LAYOUT, 64);
+static PACKED: [u32; LAYOUT.words(64, 64)] = packed(LAYOUT, 64);
+static PLAIN_TALL: [u32; portable::LAYOUT.words(256, 64)] = packed(portable::LAYOUT, 64);
+static PACKED_TALL: [u32; LAYOUT.words(256, 64)] = packed(LAYOUT, 64);
+static PLAIN_WIDE: [u32; portable::LAYOUT.words(64, 256)] = packed(portable::LAYOUT, 256);
+static PACKED_WIDE: [u32; LAYOUT.words(64, 256)] = packed(LAYOUT, 256);
 
 /// The same weights as [`packed`] in the order of a textbook: for the naive loop.
 static TEXTBOOK: [[i8; 64]; 64] = textbook();
@@ -46,17 +43,15 @@ const fn packed<const WORDS: usize>(layout: Layout, columns: usize) -> [u32; WOR
     let mut words = [0; WORDS];
     let mut index = 0;
     while index < WORDS {
-        let (group, place) = (index / group_words(columns), index % group_words(columns));
-        let row = group * GROUP + place % GROUP;
-        words[index] = if place < GROUP {
-            (bias(row) << 8) as u32
-        } else if place >= group_words(columns) - GROUP {
-            LARGE as u32
-        } else {
-            let column = (place / GROUP - 1) * LANES;
-            let weights =
-                [weight(row, column), weight(row, column + 1), weight(row, column + 2), weight(row, column + 3)];
-            pack_word(layout, weights)
+        words[index] = match layout.place(columns, index) {
+            Place::Bias { row } => layout.bias(bias(row)),
+            Place::Multiplier { .. } => LARGE as u32,
+            Place::Weights { row, column } => layout.weights([
+                weight(row, column),
+                weight(row, column + 1),
+                weight(row, column + 2),
+                weight(row, column + 3),
+            ]),
         };
         index += 1;
     }

@@ -2,7 +2,7 @@
 
 use bytemuck::{cast_slice, cast_slice_mut};
 use microformer::kernels::{LAYOUT, fast, portable};
-use microformer::packed::{Linear, Row, linear_words, pack_linear};
+use microformer::packed::{Linear, Row, pack_linear};
 
 use crate::Room;
 use crate::random::Random;
@@ -56,8 +56,9 @@ fn expanded_room<'r>(shape: &Shape, expanded: &'r mut [u32]) -> &'r mut [u32] {
 
 fn matrices<'r>(shape: &Shape, plain: &'r [u32], packed: &'r [u32]) -> (Linear<'r>, Linear<'r>) {
     let &Shape { rows, columns, .. } = shape;
-    let words = linear_words(rows, columns);
-    (Linear { rows, columns, packed: &plain[..words] }, Linear { rows, columns, packed: &packed[..words] })
+    let plain = &plain[..portable::LAYOUT.words(rows, columns)];
+    let packed = &packed[..LAYOUT.words(rows, columns)];
+    (Linear { rows, columns, packed: plain }, Linear { rows, columns, packed })
 }
 
 /// Draws a shape, weights, biases at and below the bound that `bake` proves, multipliers, and input.
@@ -78,9 +79,8 @@ fn fill(random: &mut Random, room: &mut Room) -> Shape {
             multiplier: random.next() as i32 >> (32 - scale),
         }
     };
-    let words = linear_words(rows, columns);
-    pack_linear(portable::LAYOUT, columns, row, &mut room.plain[..words]);
-    pack_linear(LAYOUT, columns, row, &mut room.packed[..words]);
+    pack_linear(portable::LAYOUT, columns, row, &mut room.plain[..portable::LAYOUT.words(rows, columns)]);
+    pack_linear(LAYOUT, columns, row, &mut room.packed[..LAYOUT.words(rows, columns)]);
     random.fill(cast_slice_mut(&mut room.input));
     room.expected.fill(0);
     room.output.fill(0);

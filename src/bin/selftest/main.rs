@@ -18,8 +18,8 @@ board::program!(run);
 /// Everything the cases share, as large as the smallest board allows: 16 KB of RAM in all.
 pub struct Room {
     weights: [i8; 2048],
-    plain: [u32; 768],
-    packed: [u32; 768],
+    plain: [u32; 640],
+    packed: [u32; 1280],
     input: [u32; 192],
     expanded: [u32; 320],
     expected: [u32; 192],
@@ -29,8 +29,8 @@ pub struct Room {
 impl Room {
     const EMPTY: Self = Self {
         weights: [0; 2048],
-        plain: [0; 768],
-        packed: [0; 768],
+        plain: [0; 640],
+        packed: [0; 1280],
         input: [0; 192],
         expanded: [0; 320],
         expected: [0; 192],

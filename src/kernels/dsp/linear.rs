@@ -5,7 +5,7 @@
 //! expanded once to X = x₁ and Z = 256·x₀ − x₁, so that h·X + b₀·Z = 256·(b₀x₀ + b₁x₁): three instructions for four
 //! products, of which only one unpacks.
 
-use microformer_packed::{GROUP, Layout, Linear, linear_words};
+use microformer_packed::{GROUP, Layout, Linear};
 
 use super::are_multiples_of_four;
 use super::chain::expand_three;
@@ -52,7 +52,7 @@ fn run<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T],
     let packed = matrix.packed.as_ptr_range();
     let fits = are_multiples_of_four(&[rows, columns, input.as_ptr().addr(), output.as_ptr().addr()])
         && rows.min(columns) > 0
-        && matrix.packed.len() == linear_words(rows, columns)
+        && matrix.packed.len() == LAYOUT.words(rows, columns)
         && expanded.len() >= columns / 2;
     debug_assert!(fits && input.len() * rows == output.len() * columns, "lengths of matrix, tokens and room");
     if !fits {

@@ -10,6 +10,6 @@ pub use attention::{mix, scores, scores_three, soften, store_key, store_value};
 pub use depthwise::depthwise;
 pub use elementwise::{activate, relu, rescale};
 pub use linear::{LAYOUT, linear, linear_add};
-#[cfg(dsp)]
+#[cfg(any(dsp, scalar))]
 pub(in crate::kernels) use norm::Deviation;
 pub use norm::{norm, norm_stream};
