@@ -94,8 +94,7 @@ fn report(arguments: &Arguments) -> Result<Report> {
     let plain = assemble(Layout::Plain)?;
     let layers = work::layers(plain.model);
     let config = plain.config.clone();
-    let boards =
-        BOARDS.iter().map(|board| on_board(board, &assemble(board.chip.layout())?, &layers)).collect::<Result<_>>()?;
+    let boards = BOARDS.iter().map(|board| on_board(board, &assemble(board.chip.layout())?)).collect::<Result<_>>()?;
     Ok(Report {
         file,
         kind,
@@ -108,7 +107,8 @@ fn report(arguments: &Arguments) -> Result<Report> {
     })
 }
 
-fn on_board(board: &Board, assembled: &Assembled, layers: &[LayerWork]) -> Result<OnBoard> {
+fn on_board(board: &Board, assembled: &Assembled) -> Result<OnBoard> {
+    let layers = work::layers(assembled.model);
     let regions = board.regions()?;
     let memory = Memory::of(assembled.model, 1);
     let (front_end_bytes, spectrum_bytes, front_end_flash) = front_end(&assembled.config);
@@ -150,7 +150,7 @@ pub fn flash_left(model: &Quantized, board: &Board) -> Result<usize> {
 
 fn cost_of(model: &Quantized, board: &Board) -> Result<OnBoard> {
     let assembled = model.assemble(board.chip.layout()).map_err(|error| anyhow!(error))?;
-    on_board(board, &assembled, &work::layers(assembled.model))
+    on_board(board, &assembled)
 }
 
 /// Static RAM, stack and flash of the front end: window and noise estimates; spectrum; code and tables.

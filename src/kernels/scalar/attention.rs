@@ -55,7 +55,7 @@ pub fn store_value(values: &mut [u32], slot: usize, value: &[i8]) {
 pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], first: usize, scoring: Scoring, row: &mut [i16]) {
     let (head_len, words) = (query.len(), query.len() / 2);
     let bias = scoring.slope.wrapping_mul(-scoring.distance);
-    let fits = head_len % LANES == 0
+    let fits = head_len.is_multiple_of(LANES)
         && head_len > 0
         && expanded.len() >= words
         && !row.is_empty()
@@ -103,8 +103,8 @@ pub fn scores_three(queries: [&[i8]; 3], expanded: &mut [u32], keys: &[u32], sco
 pub fn mix(row: &[i16], values: &[u32], multiplier: i32, output: &mut [i8]) {
     let stride = output.len();
     let words = stride / LANES;
-    let fits = row.len() * words <= values.len() && row.as_ptr().addr() % 4 == 0;
-    debug_assert!(fits && stride % LANES == 0, "lengths of row, ring and output");
+    let fits = row.len() * words <= values.len();
+    debug_assert!(fits && stride.is_multiple_of(LANES), "lengths of row, ring and output");
     if !fits {
         return;
     }

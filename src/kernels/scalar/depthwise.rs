@@ -39,7 +39,7 @@ pub fn depthwise(filter: &Depthwise, taps: &[&[i8]], output: &mut [i8]) {
             count += 1;
         }
     }
-    let fits = (channels | addresses) % 4 == 0
+    let fits = (channels | addresses).is_multiple_of(4)
         && channels > 0
         && count > 0
         && output.len() == channels

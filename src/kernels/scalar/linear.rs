@@ -31,7 +31,7 @@ pub fn linear_add(matrix: &Linear, input: &[i8], expanded: &mut [u32], stream: &
 fn run<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T], multiply: Rows<T>) {
     let (rows, columns) = (matrix.rows, matrix.columns);
     let packed = matrix.packed.as_ptr_range();
-    let fits = (rows | columns | output.as_ptr().addr()) % 4 == 0
+    let fits = (rows | columns | output.as_ptr().addr()).is_multiple_of(4)
         && rows.min(columns) > 0
         && matrix.packed.len() == LAYOUT.words(rows, columns)
         && expanded.len() >= columns / 2;
