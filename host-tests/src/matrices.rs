@@ -1,6 +1,6 @@
 //! Matrices, vectors and rings as tests write them down, and packed for the kernels.
 
-use microformer::packed::{GROUP, LANES, Layout, Linear, Row, pack_linear, padded};
+use microformer::packed::{Bits, GROUP, LANES, Layout, Linear, Row, pack_linear, padded};
 
 /// What a result may differ from its exact value when nothing but one rounding to whole units lies between; the second
 /// term is the error of f64 in computing the exact value.
@@ -48,7 +48,7 @@ impl PlainMatrix {
 impl PackedMatrix {
     #[must_use]
     pub fn linear(&self) -> Linear<'_> {
-        Linear { rows: self.rows, columns: self.columns, packed: &self.words }
+        Linear { rows: self.rows, columns: self.columns, bits: Bits::Eight, packed: &self.words }
     }
 }
 

@@ -19,6 +19,21 @@ pub enum Layout {
     WideInTwos,
 }
 
+/// How many bits a weight takes in flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Bits {
+    #[default]
+    Eight,
+    /// Weights in [−7, 7], which become the words of an 8-bit matrix before the kernels eat them.
+    Four,
+}
+
+/// What a 4-bit weight has more in flash than it stands for, so that none is negative.
+pub const FOUR_OFFSET: i8 = 8;
+
+/// The largest 4-bit weight; the least is its negative.
+pub const FOUR_LIMIT: i8 = 7;
+
 /// Rows whose number is a multiple of this fill groups in every layout.
 pub const GROUP: usize = 4;
 
@@ -67,6 +82,53 @@ impl Layout {
     #[must_use]
     pub const fn words(self, rows: usize, columns: usize) -> usize {
         rows / self.rows() * self.group_words(columns)
+    }
+
+    /// Words of a group whose weights take so many bits.
+    #[must_use]
+    pub const fn stored_group_words(self, bits: Bits, columns: usize) -> usize {
+        match bits {
+            Bits::Eight => self.group_words(columns),
+            Bits::Four => self.rows() * 2 + self.rows() * columns / self.columns() / self.words_in_four_bits(),
+        }
+    }
+
+    /// Words of a matrix whose weights take so many bits.
+    #[must_use]
+    pub const fn stored_words(self, bits: Bits, rows: usize, columns: usize) -> usize {
+        rows / self.rows() * self.stored_group_words(bits, columns)
+    }
+
+    /// Words of 8-bit weights that one word of 4-bit weights becomes.
+    #[must_use]
+    pub const fn words_in_four_bits(self) -> usize {
+        8 / self.columns()
+    }
+
+    /// The word of 8-bit weights that stands in the nibbles `index` of a word of 4-bit ones.
+    ///
+    /// Every weight comes with [`FOUR_OFFSET`] in a field of its own, which is taken away from all fields at once. Where a
+    /// field must not borrow from the next, its highest bit is lent to it meanwhile.
+    #[must_use]
+    #[inline(always)]
+    pub const fn unpack(self, word: u32, index: u32) -> u32 {
+        let word = word >> (4 * index);
+        match self {
+            Self::Plain => ((word & 0x0F0F_0F0F) + 0x7878_7878) ^ 0x8080_8080,
+            Self::Paired => ((word & 0x0F0F_0F0F) + 0x77F8_77F8) ^ 0x8000_8000,
+            Self::Wide | Self::WideInTwos => (word & 0x000F_000F).wrapping_sub(0x0008_0008),
+        }
+    }
+
+    /// The fields of [`Layout::unpack`] for the next weights of a row, all in [−7, 7].
+    const fn nibbles(self, weights: [i8; LANES]) -> u32 {
+        let [first, second, third, fourth] = weights;
+        match self {
+            Self::Plain | Self::Paired => {
+                u32::from_le_bytes([field(first), field(second), field(third), field(fourth)])
+            }
+            Self::Wide | Self::WideInTwos => (field(first) as u32) | (field(second) as u32) << 16,
+        }
     }
 
     /// What the word at `index` of a matrix of `columns` columns, padded, holds.
@@ -129,6 +191,34 @@ pub fn pack_linear<'a>(layout: Layout, columns: usize, row: impl Fn(usize) -> Ro
     }
 }
 
+/// [`pack_linear`] with 4-bit weights, all in [−7, 7], into [`Layout::stored_words`] words.
+pub fn pack_four<'a>(layout: Layout, columns: usize, row: impl Fn(usize) -> Row<'a>, packed: &mut [u32]) {
+    let (edge, many) = (layout.rows(), layout.words_in_four_bits());
+    for (group, words) in packed.chunks_exact_mut(layout.stored_group_words(Bits::Four, columns)).enumerate() {
+        let last = words.len() - edge;
+        for (index, word) in words.iter_mut().enumerate() {
+            *word = if index < edge {
+                layout.bias(row(group * edge + index).bias)
+            } else if index >= last {
+                row(group * edge + index - last).multiplier as u32
+            } else {
+                (0..many).fold(0, |word, nibble| {
+                    let place = group * layout.group_words(columns) + edge + (index - edge) * many + nibble;
+                    let Place::Weights { row: index, column } = layout.place(columns, place) else { return word };
+                    let weights = row(index).weights;
+                    let weights = core::array::from_fn(|lane| weights.get(column + lane).copied().unwrap_or(0));
+                    word | layout.nibbles(weights) << (4 * nibble)
+                })
+            };
+        }
+    }
+}
+
+/// A 4-bit weight with its offset.
+const fn field(weight: i8) -> u8 {
+    (weight + FOUR_OFFSET) as u8
+}
+
 /// `256 · odd + even` as a halfword: |even| ≤ 127 keeps it inside 16 bits.
 const fn pair(even: i8, odd: i8) -> u32 {
     (256 * odd as i32 + even as i32) as u16 as u32
@@ -164,6 +254,34 @@ mod tests {
         assert_eq!(packed[..4], [-256i32 as u32, -256i32 as u32, -256i32 as u32, 0]);
         assert_eq!(packed[4..8], [0x0403_0201, 0x0807_0605, 0x0C0B_0A09, 0]);
         assert_eq!(packed[8..], [7, 7, 7, 0]);
+    }
+
+    /// Whatever the layout, 4-bit words become the words of the same matrix in 8 bits.
+    #[test]
+    fn four_bits_become_eight() {
+        let weights: [[i8; 12]; 4] =
+            core::array::from_fn(|row| core::array::from_fn(|column| ((5 * row + 3 * column) % 15) as i8 - 7));
+        for layout in [Layout::Plain, Layout::Paired, Layout::Wide, Layout::WideInTwos] {
+            let row = |row: usize| Row { weights: &weights[row], bias: 3 - row as i32, multiplier: row as i32 };
+            let (mut eight, mut four) = ([0; 64], [0; 64]);
+            let eight = &mut eight[..layout.words(4, 12)];
+            let four = &mut four[..layout.stored_words(Bits::Four, 4, 12)];
+            pack_linear(layout, 12, row, eight);
+            pack_four(layout, 12, row, four);
+            let edge = layout.rows();
+            let groups = eight
+                .chunks_exact(layout.group_words(12))
+                .zip(four.chunks_exact(layout.stored_group_words(Bits::Four, 12)));
+            for (eight, four) in groups {
+                assert_eq!(eight[..edge], four[..edge]);
+                assert_eq!(eight[eight.len() - edge..], four[four.len() - edge..]);
+                let words = &four[edge..four.len() - edge];
+                let many = layout.words_in_four_bits();
+                for (index, &word) in eight[edge..eight.len() - edge].iter().enumerate() {
+                    assert_eq!(layout.unpack(words[index / many], (index % many) as u32), word, "{layout:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How many words of RAM each part of a model needs: the same figures size the static and carve it up.
 
-use crate::{Activation, Attention, Block, Embed, GROUP, LANES, Layout, Linear, Mlp, Model, Pool, Stem, padded};
+use crate::{Activation, Attention, Bits, Block, Embed, GROUP, LANES, Layout, Linear, Mlp, Model, Pool, Stem, padded};
 
 /// Taps that one depthwise convolution may have.
 pub const MAX_TAPS: usize = 32;
@@ -23,6 +23,7 @@ impl Memory {
         let mut mixed = 0;
         let mut row = 0;
         let mut columns = model.head.columns;
+        let mut unpacked = model.head.unpacked_words(model.layout);
         let mut index = 0;
         while index < model.blocks.len() {
             let block = &model.blocks[index];
@@ -32,14 +33,18 @@ impl Memory {
             row = max(row, block.attention.row());
             columns =
                 max(columns, max(block.attention.output.columns, max(block.mlp.up.columns, block.mlp.down.columns)));
+            unpacked = max(unpacked, block.unpacked_words(model.layout));
             index += 1;
         }
         let width = padded(model.width);
         let stream = chunk * width / 2;
         let blocks = (chunk * (width + wide + mixed) + 2 * row) / LANES
-            + model.layout.tokens_together(chunk) * model.layout.expanded_words(columns);
+            + model.layout.tokens_together(chunk) * model.layout.expanded_words(columns)
+            + unpacked;
         // The embedding is done before the blocks begin, so both may use the same words.
-        let embed = model.embed.scratch_words() + model.embed.expanded_words(model.layout);
+        let embed = model.embed.scratch_words()
+            + model.embed.expanded_words(model.layout)
+            + model.embed.unpacked_words(model.layout);
         Self { history, scratch: stream + max(blocks, embed) }
     }
 
@@ -129,6 +134,18 @@ impl Embed<'_> {
     }
 }
 
+impl Embed<'_> {
+    const fn unpacked_words(&self, layout: Layout) -> usize {
+        match self {
+            Self::Linear { linear, .. } => linear.unpacked_words(layout),
+            Self::Table { .. } => 0,
+            Self::Convolution(stem) => {
+                max(stem.convolution.unpacked_words(layout), stem.projection.unpacked_words(layout))
+            }
+        }
+    }
+}
+
 impl Stem<'_> {
     #[must_use]
     pub const fn frame_words(&self) -> usize {
@@ -143,6 +160,12 @@ impl Stem<'_> {
 }
 
 impl Block<'_> {
+    const fn unpacked_words(&self, layout: Layout) -> usize {
+        let attention =
+            max(self.attention.query_key_value.unpacked_words(layout), self.attention.output.unpacked_words(layout));
+        max(attention, max(self.mlp.up.unpacked_words(layout), self.mlp.down.unpacked_words(layout)))
+    }
+
     /// Bytes for each token that queries, keys and values share with the perceptron's hidden layer, in turn.
     #[must_use]
     pub const fn wide(&self) -> usize {
@@ -212,6 +235,15 @@ impl Activation<'_> {
 }
 
 impl Linear<'_> {
+    /// Words that the kernels need for four 4-bit rows while they multiply with it.
+    #[must_use]
+    pub const fn unpacked_words(&self, layout: Layout) -> usize {
+        match self.bits {
+            Bits::Eight => 0,
+            Bits::Four => layout.words(GROUP, self.columns),
+        }
+    }
+
     /// Multiplications with weights in one pass.
     #[must_use]
     pub const fn macs(&self) -> usize {

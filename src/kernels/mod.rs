@@ -9,6 +9,7 @@
 
 #[cfg(dsp)]
 pub mod dsp;
+mod four;
 pub mod portable;
 #[cfg(scalar)]
 pub mod scalar;
@@ -20,10 +21,9 @@ pub use portable as fast;
 #[cfg(scalar)]
 pub use scalar as fast;
 
-pub use fast::{
-    LAYOUT, activate, depthwise, linear, linear_add, mix, norm, norm_stream, relu, rescale, scores, soften,
-};
+pub use fast::{LAYOUT, activate, depthwise, mix, norm, norm_stream, relu, rescale, scores, soften};
 pub use fast::{scores_three, store_key, store_value};
+pub use four::{linear, linear_add};
 
 /// One head's scores for a run of neighbouring keys.
 #[derive(Clone, Copy, Debug)]

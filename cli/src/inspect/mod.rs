@@ -141,6 +141,11 @@ pub fn check_fit(model: &Quantized, board: &Board) -> Result<()> {
     Ok(())
 }
 
+/// Bytes of flash that firmware with this model takes on a board, its code included.
+pub fn flash_bytes(model: &Quantized, board: &str) -> Result<usize> {
+    Ok(cost_of(model, find_board(board)?)?.flash_bytes)
+}
+
 /// Bytes of flash that a model leaves for data, with some to spare.
 pub fn flash_left(model: &Quantized, board: &Board) -> Result<usize> {
     check_fit(model, board)?;

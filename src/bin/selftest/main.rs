@@ -17,9 +17,9 @@ board::program!(run);
 
 /// Everything the cases share, as large as the smallest board allows: 16 KB of RAM in all.
 pub struct Room {
-    weights: [i8; 2048],
-    plain: [u32; 640],
-    packed: [u32; 1280],
+    weights: [i8; 1536],
+    plain: [u32; 560],
+    packed: [u32; 1120],
     input: [u32; 192],
     expanded: [u32; 320],
     expected: [u32; 192],
@@ -28,9 +28,9 @@ pub struct Room {
 
 impl Room {
     const EMPTY: Self = Self {
-        weights: [0; 2048],
-        plain: [0; 640],
-        packed: [0; 1280],
+        weights: [0; 1536],
+        plain: [0; 560],
+        packed: [0; 1120],
         input: [0; 192],
         expanded: [0; 320],
         expected: [0; 192],
@@ -44,6 +44,7 @@ type Case = fn(&mut Random, &mut Room) -> bool;
 const KERNELS: &[(&str, u32, Case)] = &[
     ("linear", 400, linear::linear_case),
     ("linear_add", 400, linear::linear_add_case),
+    ("linear, 4 bits", 400, linear::four_bits_case),
     ("scores", 400, attention::scores_case),
     ("scores_three", 400, attention::scores_three_case),
     ("soften", 400, attention::soften_case),

@@ -55,7 +55,7 @@ pub fn store_value(values: &mut [u32], slot: usize, value: &[i8]) {
 pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], first: usize, scoring: Scoring, row: &mut [i16]) {
     let (head_len, words) = (query.len(), query.len() / 2);
     let bias = scoring.slope.wrapping_mul(-scoring.distance);
-    let fits = head_len.is_multiple_of(LANES)
+    let fits = (head_len | query.as_ptr().addr()).is_multiple_of(LANES)
         && head_len > 0
         && expanded.len() >= words
         && !row.is_empty()

@@ -10,7 +10,7 @@
 
 use microformer_packed::{Layout, Linear};
 
-use super::chip::{rows_to_bytes, rows_to_stream};
+use super::chip::{expand_fours, rows_to_bytes, rows_to_stream};
 
 /// The order of weights that these kernels eat.
 pub const LAYOUT: Layout = if cfg!(armv6m) { Layout::WideInTwos } else { Layout::Wide };
@@ -31,7 +31,7 @@ pub fn linear_add(matrix: &Linear, input: &[i8], expanded: &mut [u32], stream: &
 fn run<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T], multiply: Rows<T>) {
     let (rows, columns) = (matrix.rows, matrix.columns);
     let packed = matrix.packed.as_ptr_range();
-    let fits = (rows | columns | output.as_ptr().addr()).is_multiple_of(4)
+    let fits = (rows | columns | input.as_ptr().addr() | output.as_ptr().addr()).is_multiple_of(4)
         && rows.min(columns) > 0
         && matrix.packed.len() == LAYOUT.words(rows, columns)
         && expanded.len() >= columns / 2;
@@ -47,13 +47,13 @@ fn run<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T],
     }
 }
 
-/// X = x₁ + 2¹⁶·x₀ for every two activations.
+/// X = x₁ + 2¹⁶·x₀ for every two activations, which come in fours and start on a word.
 pub fn expand(token: &[i8], expanded: &mut [u32]) {
-    let (fours, _) = token.as_chunks::<4>();
-    let (words, _) = expanded.as_chunks_mut::<2>();
-    for (&[first, second, third, fourth], [low, high]) in fours.iter().zip(words) {
-        *low = join(first, second);
-        *high = join(third, fourth);
+    let fits = (token.len() | token.as_ptr().addr()).is_multiple_of(4) && expanded.len() >= token.len() / 2;
+    debug_assert!(fits, "whole words of activations, and room for them");
+    if fits && !token.is_empty() {
+        // SAFETY: just checked.
+        unsafe { expand_fours(token.as_ptr(), expanded.as_mut_ptr(), token.len()) };
     }
 }
 

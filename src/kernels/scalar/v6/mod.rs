@@ -6,6 +6,6 @@ mod pointwise;
 mod requantize;
 
 pub use attention::{mix_eight, mix_four, score};
-pub use multiply::{rows_to_bytes, rows_to_stream};
+pub use multiply::{expand_fours, rows_to_bytes, rows_to_stream};
 pub use pointwise::{convolve, normalize_stream, normalize_to_bytes, soften};
 pub use requantize::requantize;

@@ -12,6 +12,33 @@
 
 use core::arch::naked_asm;
 
+/// X = x₁ + 2¹⁶·x₀ for every two of `len` activations.
+///
+/// # Safety
+/// `len` is a multiple of 4, not 0; `token` has as many bytes and starts on a word, `expanded` has half as many words.
+#[unsafe(naked)]
+pub unsafe extern "C" fn expand_fours(token: *const i8, expanded: *mut u32, len: usize) {
+    naked_asm!(
+        "push {{r4-r6, lr}}",
+        "2:",
+        "ldmia r0!, {{r3}}",
+        "lsls r4, r3, #24",
+        "asrs r4, r4, #8",
+        "lsls r5, r3, #16",
+        "asrs r5, r5, #24",
+        "adds r4, r4, r5",
+        "lsls r5, r3, #8",
+        "asrs r5, r5, #24",
+        "lsls r5, r5, #16",
+        "asrs r6, r3, #24",
+        "adds r5, r5, r6",
+        "stmia r1!, {{r4, r5}}",
+        "subs r2, #4",
+        "bne 2b",
+        "pop {{r4-r6, pc}}",
+    )
+}
+
 /// Two columns of rows r6 and r7 with X in `$x`, into the sums r2 and r3.
 macro_rules! two_columns {
     ($x:literal) => {

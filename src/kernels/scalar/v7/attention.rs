@@ -63,7 +63,7 @@ macro_rules! mix {
         /// The weighted sums of some lanes.
         ///
         /// # Safety
-        /// `row … end` are weights, not empty; `values` has a byte for each lane for each of them, `stride` bytes apart.
+        /// `row … end` are weights, an even number and not none; `values` has a byte for each lane for each of them, `stride` bytes apart.
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name(
             row: *const i16,
@@ -86,6 +86,9 @@ macro_rules! mix {
                 "mov r8, r2",
                 "mov r9, r2",
                 "2:",
+                "ldrsh r10, [r0], #2",
+                $lanes,
+                "add r1, r12",
                 "ldrsh r10, [r0], #2",
                 $lanes,
                 "add r1, r12",
@@ -131,28 +134,55 @@ pub fn soften(row: &mut [i16]) -> u32 {
 #[unsafe(naked)]
 unsafe extern "C" fn soften_all(row: *mut i16, end: *mut i16, table: *const i16) -> u32 {
     naked_asm!(
-        "push {{r4, r5, lr}}",
-        "mov r3, r0",
-        "movw r12, #0x8000",
-        "sxth r12, r12",
+        "push {{r4-r6, lr}}",
+        // Two scores a turn; where their number is odd, the first counts twice among the maxima.
+        "ldrsh r12, [r0]",
+        "subs r3, r1, r0",
+        "and r3, r3, #2",
+        "add r3, r0",
+        "cmp r3, r1",
+        "beq 3f",
         "2:",
         "ldrsh r4, [r3], #2",
+        "ldrsh r5, [r3], #2",
         "cmp r4, r12",
         "it gt",
         "movgt r12, r4",
+        "cmp r5, r12",
+        "it gt",
+        "movgt r12, r5",
         "cmp r3, r1",
         "bne 2b",
-        "movs r5, #0",
         "3:",
+        "movs r6, #0",
+        "subs r3, r1, r0",
+        "lsls r3, r3, #30",
+        "bpl 4f",
         "ldrsh r4, [r0]",
         "sub r4, r12, r4",
         "usat r4, #10, r4",
         "ldrh r4, [r2, r4, lsl #1]",
-        "add r5, r4",
+        "add r6, r4",
         "strh r4, [r0], #2",
         "cmp r0, r1",
-        "bne 3b",
-        "mov r0, r5",
-        "pop {{r4, r5, pc}}",
+        "beq 5f",
+        "4:",
+        "ldrsh r4, [r0]",
+        "ldrsh r5, [r0, #2]",
+        "sub r4, r12, r4",
+        "sub r5, r12, r5",
+        "usat r4, #10, r4",
+        "usat r5, #10, r5",
+        "ldrh r4, [r2, r4, lsl #1]",
+        "ldrh r5, [r2, r5, lsl #1]",
+        "add r6, r4",
+        "add r6, r5",
+        "strh r4, [r0], #2",
+        "strh r5, [r0], #2",
+        "cmp r0, r1",
+        "bne 4b",
+        "5:",
+        "mov r0, r6",
+        "pop {{r4-r6, pc}}",
     )
 }

@@ -5,6 +5,29 @@
 
 use core::arch::naked_asm;
 
+/// X = x₁ + 2¹⁶·x₀ for every two of `len` activations.
+///
+/// # Safety
+/// `len` is a multiple of 4, not 0; `token` has as many bytes and starts on a word, `expanded` has half as many words.
+#[unsafe(naked)]
+pub unsafe extern "C" fn expand_fours(token: *const i8, expanded: *mut u32, len: usize) {
+    naked_asm!(
+        "push {{r4, lr}}",
+        "2:",
+        "ldr r3, [r0], #4",
+        "subs r2, #4",
+        "sxtb r4, r3",
+        "sxtb r12, r3, ror #8",
+        "add r4, r12, r4, lsl #16",
+        "sxtb r12, r3, ror #16",
+        "asr r3, r3, #24",
+        "add r12, r3, r12, lsl #16",
+        "strd r4, r12, [r1], #8",
+        "bne 2b",
+        "pop {{r4, pc}}",
+    )
+}
+
 /// Four products of rows r6–r9 with X in `$x`, into the sums r2–r5; lr is 2¹⁵.
 macro_rules! two_columns {
     ($x:literal) => {
