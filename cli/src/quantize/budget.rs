@@ -93,7 +93,7 @@ pub fn print(candidates: &[Candidate]) {
     for Candidate { matrix, bytes_saved, loss_db, chosen } in candidates {
         println!("{matrix:<40} {:>5} {bytes_saved:>12}   {loss_db:.1} dB", if *chosen { 4 } else { 8 });
     }
-    println!();
+    println!("");
 }
 
 #[cfg(test)]

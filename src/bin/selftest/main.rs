@@ -17,9 +17,9 @@ board::program!(run);
 
 /// Everything the cases share, as large as the smallest board allows: 16 KB of RAM in all.
 pub struct Room {
-    weights: [i8; 1536],
-    plain: [u32; 560],
-    packed: [u32; 1120],
+    weights: [i8; 2048],
+    plain: [u32; 576],
+    packed: [u32; 1152],
     input: [u32; 192],
     expanded: [u32; 320],
     expected: [u32; 192],
@@ -28,9 +28,9 @@ pub struct Room {
 
 impl Room {
     const EMPTY: Self = Self {
-        weights: [0; 1536],
-        plain: [0; 560],
-        packed: [0; 1120],
+        weights: [0; 2048],
+        plain: [0; 576],
+        packed: [0; 1152],
         input: [0; 192],
         expanded: [0; 320],
         expected: [0; 192],
