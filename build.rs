@@ -1,7 +1,7 @@
 //! Tells the code which chip it is for, bakes the models, chooses the board, and links the firmware's binaries.
 //!
 //! Enters: the target, the model files, MICROFORMER_BOARD (a file of boards/, without its ending), MICROFORMER_MODELS
-//! (names, with commas between; all when absent). Leaves: the cfgs `armv6m`, `armv7m`, `armv8m`, `dsp`;
+//! (names, with commas between; all when absent). Leaves: the cfgs `armv6m`, `armv7m`, `armv8m`, `dsp`, `scalar`;
 //! OUT_DIR/models.rs and board.x; and link arguments for our own binaries only, so that a user's firmware that depends
 //! on this package as a library, without its feature `firmware`, gets none of it.
 
@@ -11,7 +11,7 @@ use std::{fs, path::Path};
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    for name in ["armv6m", "armv7m", "armv8m", "dsp"] {
+    for name in ["armv6m", "armv7m", "armv8m", "dsp", "scalar"] {
         println!("cargo:rustc-check-cfg=cfg({name})");
     }
     let target = variable("TARGET");
@@ -104,8 +104,9 @@ mod models {
     }
 }
 
-/// Stable rustc hides `target_feature = "dsp"`, so the instruction set becomes cfgs of our own. The rule for `dsp` is
-/// `microformer_bake::target_has_dsp`, too: weights and kernels must agree, and `State::new` refuses when they do not.
+/// Stable rustc hides `target_feature = "dsp"`, so the instruction set becomes cfgs of our own. Which kernels run
+/// is `microformer_bake::target_layout`'s rule, too: weights and kernels must agree, and `State::new` refuses when they do
+/// not.
 fn describe_chip(target: &str) {
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     let is_any_of = |processors: &[&str]| processors.iter().any(|name| flags.contains(&format!("target-cpu={name}")));
@@ -118,8 +119,8 @@ fn describe_chip(target: &str) {
         _ => return,
     };
     println!("cargo:rustc-cfg={architecture}");
-    if dsp {
-        println!("cargo:rustc-cfg=dsp");
+    if env::var_os("CARGO_FEATURE_PLAIN_KERNELS").is_none() {
+        println!("cargo:rustc-cfg={}", if dsp { "dsp" } else { "scalar" });
     }
 }
 

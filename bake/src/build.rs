@@ -36,7 +36,19 @@ fn try_bake(path: &Path, name: &str) -> Result<(), Error> {
 /// The order of weights that the kernels of the target eat.
 #[must_use]
 pub fn target_layout() -> Layout {
-    if target_has_dsp() { Layout::Paired } else { Layout::Plain }
+    let target = env::var("TARGET").unwrap_or_default();
+    let is = |names: &[&str]| names.iter().any(|name| target.starts_with(name));
+    if env::var_os("CARGO_FEATURE_PLAIN_KERNELS").is_some() {
+        Layout::Plain
+    } else if target_has_dsp() {
+        Layout::Paired
+    } else if is(&["thumbv6m", "thumbv8m.base"]) {
+        Layout::WideInTwos
+    } else if is(&["thumbv7m", "thumbv8m.main"]) {
+        Layout::Wide
+    } else {
+        Layout::Plain
+    }
 }
 
 /// Whether the target of this build has the DSP extension. Stable rustc does not tell, so the target's name and the

@@ -4,7 +4,8 @@ use std::fmt::{Display, Write};
 
 use crate::assemble::{Assembled, Listening};
 use microformer_packed::{
-    Activation, Attention, Block, Depthwise, Embed, Entry, Layout, Linear, Memory, Mixing, Mlp, Model, Norm, Pool, Stem,
+    Activation, Attention, Bits, Block, Depthwise, Embed, Entry, Layout, Linear, Memory, Mixing, Mlp, Model, Norm,
+    Pool, Stem,
 };
 
 /// The module's text, for use through `microformer::include_model!`: `MODEL`, `STATE_WORDS`, `State` and `STATE`; for a
@@ -90,6 +91,8 @@ fn write_model(model: &Model) -> String {
         match layout {
             Layout::Plain => "Layout::Plain",
             Layout::Paired => "Layout::Paired",
+            Layout::Wide => "Layout::Wide",
+            Layout::WideInTwos => "Layout::WideInTwos",
         },
         write_embed(embed),
         list(positions),
@@ -186,8 +189,12 @@ fn write_mlp(mlp: &Mlp) -> String {
 }
 
 fn write_linear(linear: &Linear) -> String {
-    let Linear { rows, columns, packed } = linear;
-    format!("Linear {{ rows: {rows}, columns: {columns}, packed: {} }}", list(packed))
+    let Linear { rows, columns, bits, packed } = linear;
+    let bits = match bits {
+        Bits::Eight => "Bits::Eight",
+        Bits::Four => "Bits::Four",
+    };
+    format!("Linear {{ rows: {rows}, columns: {columns}, bits: {bits}, packed: {} }}", list(packed))
 }
 
 fn write_depthwise(filter: &Depthwise) -> String {

@@ -27,6 +27,8 @@ pub struct Tensor {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     I8(Vec<i8>),
+    /// 4-bit weights, two to a byte.
+    U8(Vec<u8>),
     I16(Vec<i16>),
     I32(Vec<i32>),
     I64(Vec<i64>),
@@ -90,6 +92,7 @@ impl Values {
     fn read(dtype: Dtype, bytes: &[u8]) -> Option<Self> {
         Some(match dtype {
             Dtype::I8 => Self::I8(bytes.iter().map(|&byte| byte as i8).collect()),
+            Dtype::U8 => Self::U8(bytes.to_vec()),
             Dtype::I16 => Self::I16(elements(bytes, i16::from_le_bytes)),
             Dtype::I32 => Self::I32(elements(bytes, i32::from_le_bytes)),
             Dtype::I64 => Self::I64(elements(bytes, i64::from_le_bytes)),
@@ -101,6 +104,7 @@ impl Values {
     fn bytes(&self) -> Vec<u8> {
         match self {
             Self::I8(values) => values.iter().map(|&value| value as u8).collect(),
+            Self::U8(values) => values.clone(),
             Self::I16(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
             Self::I32(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
             Self::I64(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
@@ -111,6 +115,7 @@ impl Values {
     const fn dtype(&self) -> Dtype {
         match self {
             Self::I8(_) => Dtype::I8,
+            Self::U8(_) => Dtype::U8,
             Self::I16(_) => Dtype::I16,
             Self::I32(_) => Dtype::I32,
             Self::I64(_) => Dtype::I64,

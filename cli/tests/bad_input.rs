@@ -87,6 +87,42 @@ fn a_quantised_model_is_not_quantised_again() {
 }
 
 #[test]
+fn weights_of_four_bits_fit_a_smaller_flash() {
+    let folder = folder("four-bits");
+    float_model(&folder);
+    let start = ["quantize", "f.safetensors", "--calibration", "x.npz", "-o", "q.safetensors"];
+    let quantize = |more: &[&str]| json(&folder, &[&start[..], more, &["--json"]].concat());
+    let flash = || {
+        let report = json(&folder, &["inspect", "q.safetensors", "--json"]);
+        let boards = report["boards"].as_array().expect("boards").clone();
+        let board = boards.into_iter().find(|board| board["board"] == "mps2-an386").expect("the board is known");
+        board["flash_bytes"].as_u64().expect("bytes")
+    };
+    assert!(quantize(&[]).get("eight_bits").is_none());
+    let eight = flash();
+    let report = quantize(&["--bits", "4"]);
+    let four = flash();
+    assert!(four < eight, "{four} bytes with 4 bits, {eight} with 8");
+    let loss = |report: &serde_json::Value| {
+        report["eight_bits"]["scores_db"].as_f64().expect("a ratio") - report["scores_db"].as_f64().expect("a ratio")
+    };
+    assert!(loss(&report) > 3.0, "4 bits must cost something: {report}");
+    success(&folder, &["evaluate", "q.safetensors", "x.npz"]);
+
+    let middle = (eight + four) / 2;
+    let report = quantize(&["--flash", &middle.to_string()]);
+    assert!(flash() <= middle, "{} bytes of {middle}", flash());
+    let weighed = report["four_bits"].as_array().expect("what was weighed");
+    let chosen = weighed.iter().filter(|matrix| matrix["chosen"] == true).count();
+    assert!(chosen > 0 && chosen < weighed.len(), "{report}");
+
+    let fails = |more: &[&str]| failure(&folder, &[&start[..], more].concat());
+    assert!(fails(&["--flash", "1K"]).contains("with 4 bits in every block"));
+    assert!(fails(&["--bits", "blocks.9=4"]).contains("there is no matrix `blocks.9`"));
+    assert!(fails(&["--bits", "3"]).contains("weights have 4 or 8 bits"));
+}
+
+#[test]
 fn a_board_that_is_too_small_is_said_to_be() {
     let folder = folder("bad-board");
     let wide = SENSOR.replace("\"width\":16", "\"width\":64").replace("\"window\":8", "\"window\":512");

@@ -91,8 +91,8 @@ fn inspect_counts_what_is_there() {
     assert_eq!(report["parameters"], 112 + 2 * (1088 + 408 + 400 + 64) + 32 + 51);
     // Labels are padded to four rows: 16·8 + 2·(4·256 + 2·2·8·8 + 2·16·24) + 4·16.
     assert_eq!(report["macs_per_token"], 128 + 2 * (1024 + 256 + 768) + 64);
-    let plain = quantized.assemble(microformer_packed::Layout::Plain).expect("a sound model");
-    let words = microformer_packed::Memory::of(plain.model, 1).words() as u64;
+    let wide = quantized.assemble(microformer_packed::Layout::WideInTwos).expect("a sound model");
+    let words = microformer_packed::Memory::of(wide.model, 1).words() as u64;
     let microbit = &report["boards"][0];
     let state = microbit["history_bytes"].as_u64().expect("bytes") + microbit["scratch_bytes"].as_u64().expect("bytes");
     assert_eq!((&microbit["board"], state), (&"microbit".into(), 4 * words));

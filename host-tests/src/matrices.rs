@@ -1,6 +1,6 @@
 //! Matrices, vectors and rings as tests write them down, and packed for the kernels.
 
-use microformer::packed::{GROUP, LANES, Layout, Linear, Row, linear_words, pack_linear, padded};
+use microformer::packed::{Bits, GROUP, LANES, Layout, Linear, Row, pack_linear, padded};
 
 /// What a result may differ from its exact value when nothing but one rounding to whole units lies between; the second
 /// term is the error of f64 in computing the exact value.
@@ -26,7 +26,7 @@ impl PlainMatrix {
     #[must_use]
     pub fn pack(&self, layout: Layout) -> PackedMatrix {
         let (rows, columns) = (self.weights.len().next_multiple_of(GROUP), padded(self.columns));
-        let mut words = vec![0; linear_words(rows, columns)];
+        let mut words = vec![0; layout.words(rows, columns)];
         let row = |row: usize| match self.weights.get(row) {
             Some(weights) => Row { weights, bias: self.biases[row], multiplier: self.multipliers[row] },
             None => Row::default(),
@@ -48,7 +48,7 @@ impl PlainMatrix {
 impl PackedMatrix {
     #[must_use]
     pub fn linear(&self) -> Linear<'_> {
-        Linear { rows: self.rows, columns: self.columns, packed: &self.words }
+        Linear { rows: self.rows, columns: self.columns, bits: Bits::Eight, packed: &self.words }
     }
 }
 

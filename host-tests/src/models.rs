@@ -6,7 +6,7 @@ use microformer_bake::{
     float::{Block, Embed, Linear, Norm, Stem, sinusoids},
 };
 use microformer_packed::Layout;
-use quantizer::{Ranges, quantize};
+use quantizer::{Precision, Ranges, quantize_mixed};
 use reference::Input;
 
 use crate::random::Random;
@@ -41,12 +41,23 @@ impl Sequence {
 /// When the configuration is not one that the engine can run.
 #[must_use]
 pub fn pair(json: &str, seed: u64) -> Pair {
+    mixed_pair(json, seed, &[])
+}
+
+/// [`pair`], with the bits of weights that these choices of `--bits` give.
+///
+/// # Panics
+/// As [`pair`].
+#[must_use]
+pub fn mixed_pair(json: &str, seed: u64, bits: &[&str]) -> Pair {
     let mut random = Random::new(seed);
     let float = float_model(&Config::from_json(json).expect("a valid configuration"), &mut random);
     let calibration: Vec<_> = (0..24).map(|_| sequence(&float.config, 40, &mut random)).collect();
     let inputs: Vec<_> = calibration.iter().map(Sequence::input).collect();
     let ranges = Ranges::observe(&float, &inputs, || ()).expect("calibration data that fits");
-    let quantized = quantize(&float, &ranges).expect("a model that can be quantised");
+    let mut precision = Precision::default();
+    bits.iter().for_each(|choice| precision.choose(&float.config, choice).expect("a choice of bits"));
+    let quantized = quantize_mixed(&float, &ranges, &precision).expect("a model that can be quantised");
     let integer = quantized.assemble(Layout::Plain).expect("a model that can be packed");
     Pair { float, quantized, integer }
 }

@@ -48,3 +48,12 @@ pub const SHAPES: [(&str, &str); 7] = [
         "activation":"gelu","pool":{"kind":"last"},"labels":["a","b","c","d","e","f","g","h","i","j","k","l"]}"#,
     ),
 ];
+
+/// A model whose blocks and head have 4-bit weights: name, configuration, and what `--bits` would say.
+pub const FOUR_BITS: (&str, &str, [&str; 2]) = (
+    "four-bits",
+    r#"{"format":1,"name":"four-bits","input":{"features":7},"embed":{"kind":"linear","frames":2,"stride":2},"width":22,
+    "blocks":2,"heads":2,"hidden":37,"window":9,"positions":"alibi","norm":"layer","norm_first":true,"activation":"gelu",
+    "convolution":3,"pool":{"kind":"mean","tokens":4},"labels":["a","b","c"]}"#,
+    ["4", "head=4"],
+);

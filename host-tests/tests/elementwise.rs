@@ -26,7 +26,7 @@ fn activations_of_every_byte_between_many_codes() {
             for output in [Code::between(-0.28, most), Code::symmetric(most / 2.0)] {
                 let mut tensors = Tensors::default();
                 tensors.table("table".into(), |value| activate(kind, value), input, output);
-                let Values::I8(table) = &tensors.0["table"].values else { panic!("a table of bytes") };
+                let Values::I8(table) = &tensors.made["table"].values else { panic!("a table of bytes") };
                 let table: &[i8; 256] = table.as_slice().try_into().unwrap();
                 let mut bytes: Vec<i8> = (-127..=127).collect();
                 portable::activate(table, &mut bytes);

@@ -229,6 +229,38 @@ fn a_tensor_too_many_and_a_label_too_few() {
 }
 
 #[test]
+fn damaged_four_bit_weights_are_named() {
+    let (name, json, bits) = host_tests::shapes::FOUR_BITS;
+    let path = std::env::temp_dir().join(format!("microformer-model-files-{}-{name}", std::process::id()));
+    models::mixed_pair(json, 7, &bits).quantized.write(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    let damaged = |tensor: &str, edit: &dyn Fn(&mut Vec<usize>, &mut Vec<u8>)| {
+        let mut parts = Parts::of(&bytes);
+        let (dtype, shape, data) = parts.tensors.get_mut(tensor).expect("a tensor of the model");
+        assert_eq!(*dtype, Dtype::U8);
+        edit(shape, data);
+        quantized_sentence(&parts)
+    };
+    let sentence = damaged("blocks.1.mlp.up.weight", &|_, data| data[3] &= 0xF0);
+    assert!(sentence.contains("`blocks.1.mlp.up.weight`, row 0: -8"), "{sentence}");
+    // 37 columns: the last half byte of a row is padding.
+    let sentence = damaged("blocks.0.mlp.down.weight", &|_, data| data[18] = 0x78);
+    assert!(sentence.contains("`blocks.0.mlp.down.weight`, row 0: -1 behind its last column"), "{sentence}");
+    let sentence = damaged("head.weight", &|shape, data| {
+        shape[0] -= 1;
+        data.truncate(shape[0] * shape[1]);
+    });
+    assert!(sentence.contains("`head.weight` has shape"), "{sentence}");
+
+    let mut parts = Parts::of(&bytes);
+    let key = parts.tensors.get_mut("blocks.0.attention.key.weight").expect("a tensor of the model");
+    *key = (Dtype::I8, vec![key.1[0], 22], vec![1; 22 * key.1[0]]);
+    let sentence = quantized_sentence(&parts);
+    assert!(sentence.contains("`blocks.0.attention.key.weight` has another number of bits"), "{sentence}");
+}
+
+#[test]
 fn every_quantized_tensor_is_needed_in_its_shape_and_type() {
     for case in CASES {
         let bytes = quantized_bytes(case);

@@ -4,9 +4,11 @@ use host_tests::{
     fidelity::{pass_all, state, step_all},
     models::{self, Sequence},
     random::Random,
-    shapes::SHAPES,
+    shapes::{FOUR_BITS, SHAPES},
 };
 use microformer::model::Digest;
+use microformer_bake::{Quantized, Tensor, Values};
+use microformer_packed::Layout;
 
 /// Tokens: many times round every ring of the shapes.
 const TOKENS: usize = 250;
@@ -22,6 +24,36 @@ fn a_pass_equals_its_steps() {
             assert_eq!(pass_all(&pair.integer, &sequence, chunk), steps, "{name}, {chunk} tokens at once");
         }
     }
+}
+
+/// A model with 4-bit weights is the model with the same weights in 8 bits, bit for bit, in fewer bytes.
+#[test]
+fn four_bits_are_eight_bits_that_are_small() {
+    let (_, json, bits) = FOUR_BITS;
+    let pair = models::mixed_pair(json, 7, &bits);
+    let mut widened = Quantized { config: pair.quantized.config.clone(), tensors: pair.quantized.tensors.clone() };
+    let mut matrices = 0;
+    for (name, tensor) in &mut widened.tensors {
+        let Values::U8(bytes) = &tensor.values else { continue };
+        let bias = &pair.quantized.tensors[&name.replace(".weight", ".bias")];
+        let rows = bias.shape[0];
+        let columns =
+            if name.ends_with("mlp.down.weight") { pair.float.config.hidden } else { pair.float.config.width };
+        let nibble = |row: usize, column: usize| bytes[row * tensor.shape[1] + column / 2] >> (4 * (column % 2)) & 15;
+        let weights = (0..rows * columns).map(|place| nibble(place / columns, place % columns) as i8 - 8).collect();
+        *tensor = Tensor { shape: vec![rows, columns], values: Values::I8(weights) };
+        matrices += 1;
+    }
+    assert_eq!(matrices, 2 * 6 + 1, "both blocks and the head");
+    let widened = widened.assemble(Layout::Plain).expect("the same model in 8 bits");
+    let sequence = models::sequence(&pair.float.config, TOKENS, &mut Random::new(11));
+    let steps = step_all(&pair.integer, &sequence, &mut ());
+    assert_eq!(steps, step_all(&widened, &sequence, &mut ()));
+    for chunk in [1, 3, 8] {
+        assert_eq!(pass_all(&pair.integer, &sequence, chunk), steps, "{chunk} tokens at once");
+    }
+    let packed = |model: &microformer_packed::Model| model.blocks[0].mlp.up.packed.len();
+    assert!(packed(pair.integer.model) < packed(widened.model));
 }
 
 #[test]

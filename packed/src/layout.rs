@@ -1,32 +1,170 @@
-//! The order of a matrix in flash: rows in groups of four, so that one run through memory feeds four sums.
+//! The order of a matrix in flash: rows in groups, so that one run through memory feeds several sums.
 //!
-//! A group is `[bias · 256; 4]`, for every four columns one word of each of the four rows, then `[multiplier; 4]`: what
-//! opens the sums, what they eat, what closes them. Only the coding of a word differs between chips.
+//! A group is one bias for each row, then for every few columns one word of each row, then one multiplier for each row:
+//! what opens the sums, what they eat, what closes them. How many rows share a group, and how a word holds weights, is
+//! what differs between chips.
 
 use crate::LANES;
 
-/// How a word holds four weights of a row.
+/// How a matrix lies in flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Four signed bytes, first column lowest: for the portable kernels.
+    /// A word is four signed bytes, first column lowest; four rows share a group: for the portable kernels.
     Plain,
-    /// Two halfwords `256 · odd + even`: for chips with the DSP extension (see `docs/numerics.md`).
+    /// A word is two halfwords `256 · odd + even`; four rows share a group: for chips with the DSP extension.
     Paired,
+    /// A word is `65536 · odd + even`, two columns; four rows share a group: for Cortex-M3.
+    Wide,
+    /// [`Layout::Wide`] in groups of two rows: for Cortex-M0, whose loop has registers for two.
+    WideInTwos,
 }
 
-/// Rows that share one group.
+/// How many bits a weight takes in flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Bits {
+    #[default]
+    Eight,
+    /// Weights in [−7, 7], which become the words of an 8-bit matrix before the kernels eat them.
+    Four,
+}
+
+/// What a 4-bit weight has more in flash than it stands for, so that none is negative.
+pub const FOUR_OFFSET: i8 = 8;
+
+/// The largest 4-bit weight; the least is its negative.
+pub const FOUR_LIMIT: i8 = 7;
+
+/// Rows whose number is a multiple of this fill groups in every layout.
 pub const GROUP: usize = 4;
 
-/// Words of a group of `columns` columns, padded.
-#[must_use]
-pub const fn group_words(columns: usize) -> usize {
-    GROUP + columns / LANES * GROUP + GROUP
+/// What a packed word holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Bias {
+        row: usize,
+    },
+    /// The weights of `row` from `column` on.
+    Weights {
+        row: usize,
+        column: usize,
+    },
+    Multiplier {
+        row: usize,
+    },
 }
 
-/// Words that a matrix of `rows` × `columns` takes, both padded.
-#[must_use]
-pub const fn linear_words(rows: usize, columns: usize) -> usize {
-    rows / GROUP * group_words(columns)
+impl Layout {
+    /// Rows that share a group.
+    #[must_use]
+    pub const fn rows(self) -> usize {
+        match self {
+            Self::Plain | Self::Paired | Self::Wide => 4,
+            Self::WideInTwos => 2,
+        }
+    }
+
+    /// Columns that share a word.
+    #[must_use]
+    pub const fn columns(self) -> usize {
+        match self {
+            Self::Plain | Self::Paired => 4,
+            Self::Wide | Self::WideInTwos => 2,
+        }
+    }
+
+    /// Words of a group of `columns` columns, padded.
+    #[must_use]
+    pub const fn group_words(self, columns: usize) -> usize {
+        self.rows() * (2 + columns / self.columns())
+    }
+
+    /// Words that a matrix of `rows` × `columns` takes, both padded.
+    #[must_use]
+    pub const fn words(self, rows: usize, columns: usize) -> usize {
+        rows / self.rows() * self.group_words(columns)
+    }
+
+    /// Words of a group whose weights take so many bits.
+    #[must_use]
+    pub const fn stored_group_words(self, bits: Bits, columns: usize) -> usize {
+        match bits {
+            Bits::Eight => self.group_words(columns),
+            Bits::Four => self.rows() * 2 + self.rows() * columns / self.columns() / self.words_in_four_bits(),
+        }
+    }
+
+    /// Words of a matrix whose weights take so many bits.
+    #[must_use]
+    pub const fn stored_words(self, bits: Bits, rows: usize, columns: usize) -> usize {
+        rows / self.rows() * self.stored_group_words(bits, columns)
+    }
+
+    /// Words of 8-bit weights that one word of 4-bit weights becomes.
+    #[must_use]
+    pub const fn words_in_four_bits(self) -> usize {
+        8 / self.columns()
+    }
+
+    /// The word of 8-bit weights that stands in the nibbles `index` of a word of 4-bit ones.
+    ///
+    /// Every weight comes with [`FOUR_OFFSET`] in a field of its own, which is taken away from all fields at once. Where a
+    /// field must not borrow from the next, its highest bit is lent to it meanwhile.
+    #[must_use]
+    #[inline(always)]
+    pub const fn unpack(self, word: u32, index: u32) -> u32 {
+        let word = word >> (4 * index);
+        match self {
+            Self::Plain => ((word & 0x0F0F_0F0F) + 0x7878_7878) ^ 0x8080_8080,
+            Self::Paired => ((word & 0x0F0F_0F0F) + 0x77F8_77F8) ^ 0x8000_8000,
+            Self::Wide | Self::WideInTwos => (word & 0x000F_000F).wrapping_sub(0x0008_0008),
+        }
+    }
+
+    /// The fields of [`Layout::unpack`] for the next weights of a row, all in [−7, 7].
+    const fn nibbles(self, weights: [i8; LANES]) -> u32 {
+        let [first, second, third, fourth] = weights;
+        match self {
+            Self::Plain | Self::Paired => {
+                u32::from_le_bytes([field(first), field(second), field(third), field(fourth)])
+            }
+            Self::Wide | Self::WideInTwos => (field(first) as u32) | (field(second) as u32) << 16,
+        }
+    }
+
+    /// What the word at `index` of a matrix of `columns` columns, padded, holds.
+    #[must_use]
+    pub const fn place(self, columns: usize, index: usize) -> Place {
+        let (group, index) = (index / self.group_words(columns), index % self.group_words(columns));
+        let row = group * self.rows() + index % self.rows();
+        let step = index / self.rows();
+        if step == 0 {
+            Place::Bias { row }
+        } else if step > columns / self.columns() {
+            Place::Multiplier { row }
+        } else {
+            Place::Weights { row, column: (step - 1) * self.columns() }
+        }
+    }
+
+    /// A bias as the kernels want it: in the unit of their sums, which is 1/256 of a product where weights are paired.
+    #[must_use]
+    pub const fn bias(self, bias: i32) -> u32 {
+        match self {
+            Self::Plain | Self::Paired => (bias << 8) as u32,
+            Self::Wide | Self::WideInTwos => bias as u32,
+        }
+    }
+
+    /// The next weights of a row as a word; of four, those that share a word count.
+    #[must_use]
+    pub const fn weights(self, weights: [i8; LANES]) -> u32 {
+        let [first, second, third, fourth] = weights;
+        match self {
+            Self::Plain => u32::from_le_bytes([first as u8, second as u8, third as u8, fourth as u8]),
+            Self::Paired => pair(first, second) | pair(third, fourth) << 16,
+            Self::Wide | Self::WideInTwos => ((second as i32) << 16).wrapping_add(first as i32) as u32,
+        }
+    }
 }
 
 /// One row to pack: its weights, bias and multiplier. Missing columns count as zero.
@@ -37,32 +175,48 @@ pub struct Row<'a> {
     pub multiplier: i32,
 }
 
-/// Packs `rows` rows of `columns` columns, both padded, into `packed`, which holds [`linear_words`] words.
+/// Packs rows of `columns` columns, padded, into `packed`, which holds [`Layout::words`] words.
 ///
 /// `row` is asked for every row; a row of padding is [`Row::default`].
 pub fn pack_linear<'a>(layout: Layout, columns: usize, row: impl Fn(usize) -> Row<'a>, packed: &mut [u32]) {
-    for (index, group) in packed.chunks_exact_mut(group_words(columns)).enumerate() {
-        let (biases, rest) = group.split_at_mut(GROUP);
-        let (words, multipliers) = rest.split_at_mut(rest.len() - GROUP);
-        for lane in 0..GROUP {
-            let row = row(index * GROUP + lane);
-            biases[lane] = (row.bias << 8) as u32;
-            multipliers[lane] = row.multiplier as u32;
-            for (column, word) in words.iter_mut().skip(lane).step_by(GROUP).enumerate() {
-                let weight = |offset: usize| row.weights.get(column * LANES + offset).copied().unwrap_or(0);
-                *word = pack_word(layout, [weight(0), weight(1), weight(2), weight(3)]);
+    for (index, word) in packed.iter_mut().enumerate() {
+        *word = match layout.place(columns, index) {
+            Place::Bias { row: index } => layout.bias(row(index).bias),
+            Place::Multiplier { row: index } => row(index).multiplier as u32,
+            Place::Weights { row: index, column } => {
+                let weights = row(index).weights;
+                layout.weights(core::array::from_fn(|lane| weights.get(column + lane).copied().unwrap_or(0)))
             }
+        };
+    }
+}
+
+/// [`pack_linear`] with 4-bit weights, all in [−7, 7], into [`Layout::stored_words`] words.
+pub fn pack_four<'a>(layout: Layout, columns: usize, row: impl Fn(usize) -> Row<'a>, packed: &mut [u32]) {
+    let (edge, many) = (layout.rows(), layout.words_in_four_bits());
+    for (group, words) in packed.chunks_exact_mut(layout.stored_group_words(Bits::Four, columns)).enumerate() {
+        let last = words.len() - edge;
+        for (index, word) in words.iter_mut().enumerate() {
+            *word = if index < edge {
+                layout.bias(row(group * edge + index).bias)
+            } else if index >= last {
+                row(group * edge + index - last).multiplier as u32
+            } else {
+                (0..many).fold(0, |word, nibble| {
+                    let place = group * layout.group_words(columns) + edge + (index - edge) * many + nibble;
+                    let Place::Weights { row: index, column } = layout.place(columns, place) else { return word };
+                    let weights = row(index).weights;
+                    let weights = core::array::from_fn(|lane| weights.get(column + lane).copied().unwrap_or(0));
+                    word | layout.nibbles(weights) << (4 * nibble)
+                })
+            };
         }
     }
 }
 
-/// Four weights of one row as a word.
-#[must_use]
-pub const fn pack_word(layout: Layout, weights: [i8; LANES]) -> u32 {
-    match layout {
-        Layout::Plain => u32::from_le_bytes([weights[0] as u8, weights[1] as u8, weights[2] as u8, weights[3] as u8]),
-        Layout::Paired => pair(weights[0], weights[1]) | pair(weights[2], weights[3]) << 16,
-    }
+/// A 4-bit weight with its offset.
+const fn field(weight: i8) -> u8 {
+    (weight + FOUR_OFFSET) as u8
 }
 
 /// `256 · odd + even` as a halfword: |even| ≤ 127 keeps it inside 16 bits.
@@ -76,26 +230,65 @@ mod tests {
 
     #[test]
     fn a_plain_word_is_four_bytes() {
-        assert_eq!(pack_word(Layout::Plain, [1, -1, 2, -2]), 0xFE02_FF01);
+        assert_eq!(Layout::Plain.weights([1, -1, 2, -2]), 0xFE02_FF01);
     }
 
     #[test]
     fn a_pair_borrows_from_its_odd_weight() {
-        assert_eq!(pack_word(Layout::Paired, [-1, 3, 1, -3]), 0xFD01_02FF);
+        assert_eq!(Layout::Paired.weights([-1, 3, 1, -3]), 0xFD01_02FF);
+        assert_eq!(Layout::Wide.weights([-1, 3, 0, 0]), 0x0002_FFFF);
+    }
+
+    fn pack<const WORDS: usize>(layout: Layout) -> [u32; WORDS] {
+        let weights = [[1i8, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]];
+        let mut packed = [0; WORDS];
+        let row =
+            |row: usize| weights.get(row).map_or(Row::default(), |weights| Row { weights, bias: -1, multiplier: 7 });
+        pack_linear(layout, 4, row, &mut packed);
+        packed
     }
 
     #[test]
     fn rows_come_in_groups_of_four() {
-        let weights = [[1i8, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]];
-        let mut packed = [0; linear_words(4, 4)];
-        pack_linear(
-            Layout::Plain,
-            4,
-            |row| weights.get(row).map_or(Row::default(), |weights| Row { weights, bias: -1, multiplier: 7 }),
-            &mut packed,
-        );
+        let packed: [u32; Layout::Plain.words(4, 4)] = pack(Layout::Plain);
         assert_eq!(packed[..4], [-256i32 as u32, -256i32 as u32, -256i32 as u32, 0]);
         assert_eq!(packed[4..8], [0x0403_0201, 0x0807_0605, 0x0C0B_0A09, 0]);
         assert_eq!(packed[8..], [7, 7, 7, 0]);
+    }
+
+    /// Whatever the layout, 4-bit words become the words of the same matrix in 8 bits.
+    #[test]
+    fn four_bits_become_eight() {
+        let weights: [[i8; 12]; 4] =
+            core::array::from_fn(|row| core::array::from_fn(|column| ((5 * row + 3 * column) % 15) as i8 - 7));
+        for layout in [Layout::Plain, Layout::Paired, Layout::Wide, Layout::WideInTwos] {
+            let row = |row: usize| Row { weights: &weights[row], bias: 3 - row as i32, multiplier: row as i32 };
+            let (mut eight, mut four) = ([0; 64], [0; 64]);
+            let eight = &mut eight[..layout.words(4, 12)];
+            let four = &mut four[..layout.stored_words(Bits::Four, 4, 12)];
+            pack_linear(layout, 12, row, eight);
+            pack_four(layout, 12, row, four);
+            let edge = layout.rows();
+            let groups = eight
+                .chunks_exact(layout.group_words(12))
+                .zip(four.chunks_exact(layout.stored_group_words(Bits::Four, 12)));
+            for (eight, four) in groups {
+                assert_eq!(eight[..edge], four[..edge]);
+                assert_eq!(eight[eight.len() - edge..], four[four.len() - edge..]);
+                let words = &four[edge..four.len() - edge];
+                let many = layout.words_in_four_bits();
+                for (index, &word) in eight[edge..eight.len() - edge].iter().enumerate() {
+                    assert_eq!(layout.unpack(words[index / many], (index % many) as u32), word, "{layout:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn or_of_two() {
+        let packed: [u32; Layout::WideInTwos.words(4, 4)] = pack(Layout::WideInTwos);
+        assert_eq!(packed[..4], [u32::MAX, u32::MAX, 0x0002_0001, 0x0006_0005]);
+        assert_eq!(packed[4..8], [0x0004_0003, 0x0008_0007, 7, 7]);
+        assert_eq!(packed[8..], [u32::MAX, 0, 0x000A_0009, 0, 0x000C_000B, 0, 7, 0]);
     }
 }

@@ -1,6 +1,6 @@
 //! How many words of RAM each part of a model needs: the same figures size the static and carve it up.
 
-use crate::{Activation, Attention, Block, Embed, GROUP, LANES, Layout, Linear, Mlp, Model, Pool, Stem, padded};
+use crate::{Activation, Attention, Bits, Block, Embed, GROUP, LANES, Layout, Linear, Mlp, Model, Pool, Stem, padded};
 
 /// Taps that one depthwise convolution may have.
 pub const MAX_TAPS: usize = 32;
@@ -26,24 +26,29 @@ impl Memory {
         let mut mixed = 0;
         let mut row = 0;
         let mut columns = model.head.columns;
+        let mut unpacked = model.head.unpacked_words(model.layout);
         let mut index = 0;
         while index < model.blocks.len() {
             let block = &model.blocks[index];
-            history += block.history_words();
+            history += block.history_words(model.layout);
             wide = max(wide, block.wide());
             mixed = max(mixed, block.attention.output.columns);
             row = max(row, block.attention.row());
             columns =
                 max(columns, max(block.attention.output.columns, max(block.mlp.up.columns, block.mlp.down.columns)));
+            unpacked = max(unpacked, block.unpacked_words(model.layout));
             index += 1;
         }
         let width = padded(model.width);
         let stream = chunk * width / 2;
         let together = if chunk < TOGETHER { chunk } else { TOGETHER };
         let blocks = (chunk * (width + wide + mixed) + 2 * together * row) / LANES
-            + together * model.layout.expanded_words(columns);
+            + together * model.layout.expanded_words(columns)
+            + unpacked;
         // The embedding is done before the blocks begin, so both may use the same words.
-        let embed = model.embed.input_words(chunk) + model.embed.scratch_words(model.layout, together);
+        let embed = model.embed.input_words(chunk)
+            + model.embed.scratch_words(model.layout, together)
+            + model.embed.unpacked_words(model.layout);
         Self { history, scratch: stream + max(blocks, embed) }
     }
 
@@ -81,7 +86,7 @@ impl Layout {
     pub const fn expanded_words(self, columns: usize) -> usize {
         match self {
             Self::Plain => 0,
-            Self::Paired => columns / 2,
+            Self::Paired | Self::Wide | Self::WideInTwos => columns / 2,
         }
     }
 }
@@ -132,6 +137,18 @@ impl Embed<'_> {
     }
 }
 
+impl Embed<'_> {
+    const fn unpacked_words(&self, layout: Layout) -> usize {
+        match self {
+            Self::Linear { linear, .. } => linear.unpacked_words(layout),
+            Self::Table { .. } => 0,
+            Self::Convolution(stem) => {
+                max(stem.convolution.unpacked_words(layout), stem.projection.unpacked_words(layout))
+            }
+        }
+    }
+}
+
 impl Stem<'_> {
     #[must_use]
     pub const fn frame_words(&self) -> usize {
@@ -159,6 +176,12 @@ impl Stem<'_> {
 }
 
 impl Block<'_> {
+    const fn unpacked_words(&self, layout: Layout) -> usize {
+        let attention =
+            max(self.attention.query_key_value.unpacked_words(layout), self.attention.output.unpacked_words(layout));
+        max(attention, max(self.mlp.up.unpacked_words(layout), self.mlp.down.unpacked_words(layout)))
+    }
+
     /// Bytes for each token that queries, keys and values share with the perceptron's hidden layer, in turn.
     #[must_use]
     pub const fn wide(&self) -> usize {
@@ -166,22 +189,32 @@ impl Block<'_> {
     }
 
     #[must_use]
-    pub const fn history_words(&self) -> usize {
-        self.attention.heads * (self.attention.key_words() + self.attention.value_words()) + self.mlp.ring_words()
+    pub const fn history_words(&self, layout: Layout) -> usize {
+        self.attention.ring_words(layout) + self.mlp.ring_words()
     }
 }
 
 impl Attention<'_> {
-    /// Words of one head's ring of keys: whole groups, as keys are scored four at a time.
+    /// Words of one head's ring of keys: in whole groups where keys are scored four at a time; where they are wide, two
+    /// values fill a word.
     #[must_use]
-    pub const fn key_words(&self) -> usize {
-        self.row() * self.head_len / LANES
+    pub const fn key_words(&self, layout: Layout) -> usize {
+        match layout {
+            Layout::Plain | Layout::Paired => self.row() * self.head_len / LANES,
+            Layout::Wide | Layout::WideInTwos => self.window * self.head_len / 2,
+        }
     }
 
     /// Words of one head's ring of values, as long as that of keys.
     #[must_use]
     pub const fn value_words(&self) -> usize {
         self.row() * self.head_len / LANES
+    }
+
+    /// Words of all heads' rings.
+    #[must_use]
+    pub const fn ring_words(&self, layout: Layout) -> usize {
+        self.heads * (self.key_words(layout) + self.value_words())
     }
 
     /// Length of a row of scores, and slots of a ring: the window in whole groups.
@@ -218,6 +251,15 @@ impl Activation<'_> {
 }
 
 impl Linear<'_> {
+    /// Words that the kernels need for four 4-bit rows while they multiply with it.
+    #[must_use]
+    pub const fn unpacked_words(&self, layout: Layout) -> usize {
+        match self.bits {
+            Bits::Eight => 0,
+            Bits::Four => layout.words(GROUP, self.columns),
+        }
+    }
+
     /// Multiplications with weights in one pass.
     #[must_use]
     pub const fn macs(&self) -> usize {

@@ -1,6 +1,6 @@
 //! The parts of a model, from the whole down to one matrix.
 
-use crate::{Layout, padded};
+use crate::{Bits, Layout, padded};
 
 /// A whole model. One frame or token enters at each step; scores leave whenever a token is complete.
 #[derive(Clone, Copy, Debug)]
@@ -171,6 +171,7 @@ pub struct Linear<'a> {
     /// Both padded.
     pub rows: usize,
     pub columns: usize,
+    pub bits: Bits,
     pub packed: &'a [u32],
 }
 

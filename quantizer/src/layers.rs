@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use microformer_bake::{Error, Matrix, Tensor, Values, float};
+use microformer_packed::{Bits, FOUR_LIMIT, FOUR_OFFSET};
 
+use crate::Precision;
 use crate::code::{Code, LIMIT};
 
 /// A sum of 256 times the products stays inside 32 bits below this; `bake` proves it again from the file.
@@ -28,11 +30,14 @@ impl Columns {
 
 /// Integer tensors by name, as they are made.
 #[derive(Debug, Default)]
-pub struct Tensors(pub BTreeMap<String, Tensor>);
+pub struct Tensors {
+    pub made: BTreeMap<String, Tensor>,
+    pub precision: Precision,
+}
 
 impl Tensors {
     pub fn insert(&mut self, name: String, shape: &[usize], values: Values) {
-        self.0.insert(name, Tensor { shape: shape.to_vec(), values });
+        self.made.insert(name, Tensor { shape: shape.to_vec(), values });
     }
 
     pub fn scalar(&mut self, name: String, value: i32) {
@@ -41,17 +46,24 @@ impl Tensors {
 
     /// A matrix with one scale per row, between two codes. `output` is the code of 8 bits, or of the 16-bit stream.
     pub fn linear(&mut self, name: &str, layer: &float::Linear, input: &Columns, output: Code) -> Result<(), Error> {
+        let bits = self.precision.bits(name);
         let Matrix { rows, columns, .. } = layer.weight;
         let mut weights = Vec::with_capacity(rows * columns);
         let mut biases = Vec::with_capacity(rows);
         let mut multipliers = Vec::with_capacity(rows);
         for row in 0..rows {
-            let quantized = Row::quantize(layer.weight.row(row), layer.bias[row] - output.offset, input);
+            let quantized = Row::quantize(bits, layer.weight.row(row), layer.bias[row] - output.offset, input);
             weights.extend(quantized.weights.iter().map(|&weight| weight as i8));
             biases.push(quantized.bias as i32);
             multipliers.push(multiplier(name, quantized.scale / output.scale, 24)?);
         }
-        self.insert(format!("{name}.weight"), &[rows, columns], Values::I8(weights));
+        match bits {
+            Bits::Eight => self.insert(format!("{name}.weight"), &[rows, columns], Values::I8(weights)),
+            Bits::Four => {
+                let bytes = weights.chunks_exact(columns).flat_map(nibbles).collect();
+                self.insert(format!("{name}.weight"), &[rows, columns.div_ceil(2)], Values::U8(bytes));
+            }
+        }
         self.insert(format!("{name}.bias"), &[rows], Values::I32(biases));
         self.insert(format!("{name}.multiplier"), &[rows], Values::I32(multipliers));
         Ok(())
@@ -65,7 +77,8 @@ impl Tensors {
         let mut multipliers = Vec::with_capacity(rows);
         let columns_in = Columns::uniform(input, vec![0.0; columns]);
         for row in 0..rows {
-            let quantized = Row::quantize(layer.weight.row(row), layer.bias[row] - output.offset, &columns_in);
+            let quantized =
+                Row::quantize(Bits::Eight, layer.weight.row(row), layer.bias[row] - output.offset, &columns_in);
             weights.extend(quantized.weights.iter().map(|&weight| weight as i8));
             biases.push(quantized.bias as i32);
             multipliers.push(multiplier(name, quantized.scale / output.scale, 32)?);
@@ -127,13 +140,20 @@ struct Row {
 }
 
 impl Row {
-    fn quantize(weights: &[f64], bias: f64, input: &Columns) -> Self {
+    fn quantize(bits: Bits, weights: &[f64], bias: f64, input: &Columns) -> Self {
+        let limit = match bits {
+            Bits::Eight => LIMIT,
+            Bits::Four => f64::from(FOUR_LIMIT),
+        };
         let folded: Vec<f64> = weights.iter().zip(&input.scales).map(|(weight, scale)| weight * scale).collect();
         let most = folded.iter().fold(0.0f64, |most, weight| most.max(weight.abs()));
         // A row of zeros has only its bias, which any scale of about its size can hold.
-        let mut scale = if most > 0.0 { most / LIMIT } else { bias.abs().max(f64::MIN_POSITIVE) / LIMIT };
+        let mut scale = if most > 0.0 { most / limit } else { bias.abs().max(f64::MIN_POSITIVE) / LIMIT };
+        if bits == Bits::Four && most > 0.0 {
+            scale = best_scale(&folded, most, limit);
+        }
         loop {
-            let quantized = Self::with_scale(weights, &folded, bias, input, scale);
+            let quantized = Self::with_scale(weights, &folded, bias, input, (scale, limit));
             let reach = quantized.weights.iter().map(|weight| weight.abs() * LIMIT).sum::<f64>() + quantized.bias.abs();
             if reach < SUM_LIMIT {
                 return quantized;
@@ -142,8 +162,8 @@ impl Row {
         }
     }
 
-    fn with_scale(weights: &[f64], folded: &[f64], bias: f64, input: &Columns, scale: f64) -> Self {
-        let quantized: Vec<f64> = folded.iter().map(|weight| (weight / scale).round().clamp(-LIMIT, LIMIT)).collect();
+    fn with_scale(weights: &[f64], folded: &[f64], bias: f64, input: &Columns, (scale, limit): (f64, f64)) -> Self {
+        let quantized: Vec<f64> = folded.iter().map(|weight| (weight / scale).round().clamp(-limit, limit)).collect();
         // The row is exact where every column stands at its mean, whatever the rounding of its weights.
         let mut exact = bias;
         for (column, &weight) in quantized.iter().enumerate() {
@@ -152,6 +172,22 @@ impl Row {
         }
         Self { weights: quantized, bias: (exact / scale).round(), scale }
     }
+}
+
+/// With few steps it pays to cut a row's largest weights, and have finer steps for all others.
+fn best_scale(weights: &[f64], most: f64, limit: f64) -> f64 {
+    let error = |scale: f64| {
+        let coded = |weight: f64| (weight / scale).round().clamp(-limit, limit) * scale;
+        weights.iter().map(|&weight| (weight - coded(weight)).powi(2)).sum::<f64>()
+    };
+    let scales = (0..=48).map(|step| most / limit * (1.0 - f64::from(step) / 96.0));
+    scales.min_by(|a, b| error(*a).total_cmp(&error(*b))).unwrap_or(most / limit)
+}
+
+/// Weights of a row two to a byte, the first in the lower half, with an offset that leaves none negative.
+fn nibbles(row: &[i8]) -> impl Iterator<Item = u8> + '_ {
+    let nibble = |weight: Option<&i8>| (weight.copied().unwrap_or(0) + FOUR_OFFSET) as u8;
+    row.chunks(2).map(move |pair| nibble(pair.first()) | nibble(pair.get(1)) << 4)
 }
 
 /// `ratio · 2^bits` as a multiplier.

@@ -7,6 +7,7 @@ use microformer_bake::{
 };
 use reference::mlp::activate;
 
+use crate::Precision;
 use crate::code::{Code, LIMIT};
 use crate::layers::{Columns, Tensors};
 use crate::ranges::{Channel, Ranges, Seen};
@@ -31,14 +32,23 @@ const FINEST_CHANNEL: f64 = 1.0 / 32.0;
 /// # Errors
 /// One sentence that names the layer that does not fit its integers.
 pub fn quantize(model: &FloatModel, ranges: &Ranges) -> Result<Quantized, Error> {
+    quantize_mixed(model, ranges, &Precision::default())
+}
+
+/// [`quantize`], with 4-bit weights where `precision` says so.
+///
+/// # Errors
+/// As [`quantize`].
+pub fn quantize_mixed(model: &FloatModel, ranges: &Ranges, precision: &Precision) -> Result<Quantized, Error> {
     let config = &model.config;
-    let mut quantizer = Quantizer { config, ranges, tensors: Tensors::default(), stream: stream_code(model, ranges) };
+    let tensors = Tensors { precision: precision.clone(), ..Tensors::default() };
+    let mut quantizer = Quantizer { config, ranges, tensors, stream: stream_code(model, ranges) };
     quantizer.embed(model)?;
     for (index, block) in model.blocks.iter().enumerate() {
         quantizer.block(&format!("blocks.{index}"), index, block)?;
     }
     quantizer.head(model)?;
-    Ok(Quantized { config: config.clone(), tensors: quantizer.tensors.0 })
+    Ok(Quantized { config: config.clone(), tensors: quantizer.tensors.made })
 }
 
 struct Quantizer<'a> {

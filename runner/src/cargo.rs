@@ -20,6 +20,7 @@ pub const M33: Chip = Chip { name: "Cortex-M33", target: "thumbv8m.main-none-eab
 
 /// A board with a microphone.
 pub const MICROPHONE: Chip = Chip { name: "nRF52840", board: "nrf52840", ..M4 };
+pub const CHIPS: [Chip; 4] = [M0, M3, M4, M33];
 
 /// The project's root folder.
 pub fn root() -> &'static Path {
@@ -42,8 +43,9 @@ pub fn chip_image(chip: Chip, binary: &str, features: &[&str]) -> Result<PathBuf
 }
 
 /// [`chip_image`], with these models only.
-pub fn chip_image_of(chip: Chip, binary: &str, models: Option<&str>) -> Result<PathBuf> {
-    let mut command = cargo(&["build", "--release", "--target", chip.target, "--bin", binary]);
+pub fn chip_image_of(chip: Chip, binary: &str, models: Option<&str>, features: &[&str]) -> Result<PathBuf> {
+    let features = features.join(",");
+    let mut command = cargo(&["build", "--release", "--target", chip.target, "--bin", binary, "--features", &features]);
     command.env("MICROFORMER_BOARD", chip.board);
     command.envs(models.map(|models| ("MICROFORMER_MODELS", models)));
     artifact(command, binary, &[], "executable").with_context(|| format!("the image `{binary}` for {}", chip.name))

@@ -19,7 +19,7 @@ const REQUESTS: [[&str; 5]; 3] = [
 
 pub fn check(chip: Chip) -> Result<Tally> {
     let program = cargo::host_binary("generate")?;
-    let image = Image::read(&cargo::chip_image_of(chip, "generate", Some(MODEL))?)?;
+    let image = Image::read(&cargo::chip_image_of(chip, "generate", Some(MODEL), &[])?)?;
     let mut tally = Tally::default();
     for request in REQUESTS {
         let output = Command::new(&program).args(request).output().context("the program cannot be run here")?;

@@ -44,8 +44,17 @@ enum Command {
     },
     /// Let an emulated microcontroller listen to speech and name the words: our own demo, or any WAV, FLAC or Ogg file
     Demo { file: Option<PathBuf> },
-    /// Count what every kernel, layer and model costs on an emulated Cortex-M4
+    /// Count what every kernel, layer and model costs on an emulated chip
     Cost {
+        /// The chip: m0, m3, m4 or m33
+        #[arg(long, default_value = "m4", value_parser = cost::chip)]
+        chip: cargo::Chip,
+        /// Only this model; all when absent
+        #[arg(long)]
+        model: Option<String>,
+        /// Count a token of each model with kernels in plain Rust, too
+        #[arg(long)]
+        plain: bool,
         /// Print JSON instead of a table, and no picture
         #[arg(long)]
         json: bool,
@@ -77,7 +86,7 @@ fn execute(command: Command) -> Result<u8> {
         Command::Run { image, arguments } => run(&image, arguments),
         Command::Verify { record, words } => verify::run(&verify::Options { words, record }),
         Command::Demo { file } => demo::run(file),
-        Command::Cost { json } => cost::run(&cost::Options { json }),
+        Command::Cost { chip, model, plain, json } => cost::run(&cost::Options { chip, model, plain, json }),
         Command::Setup => setup::everything().map(|()| 0),
     }
 }

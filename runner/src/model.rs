@@ -18,6 +18,8 @@ pub struct Measurement {
     pub stack: u64,
     /// One token.
     pub step: Cost,
+    /// One token with kernels in plain Rust, where that was asked for.
+    pub plain_step: Option<Cost>,
     /// One token, layer by layer.
     pub layers: Vec<Layer>,
     /// A whole sequence from an empty state, several tokens through each layer at once.
@@ -91,7 +93,7 @@ pub fn names() -> Result<Vec<String>> {
 }
 
 pub fn measure(chip: Chip, name: &str) -> Result<Measurement> {
-    let image = Image::read(&cargo::chip_image_of(chip, "step", Some(name))?)?;
+    let image = Image::read(&cargo::chip_image_of(chip, "step", Some(name), &[])?)?;
     let measured = counter::measure(&image, &[name]).with_context(|| format!("{name} on {}", chip.name))?;
     let names = |way| measured.lines.iter().filter_map(move |line| layer(line, way)).collect::<Vec<_>>();
     let (of_step, of_pass) = (names("layer "), names("pass-layer "));
@@ -108,6 +110,7 @@ pub fn measure(chip: Chip, name: &str) -> Result<Measurement> {
         flash: image.flash_bytes()?,
         stack: figure("stack ")?,
         step,
+        plain_step: None,
         layers: by_name(of_step, layers),
         pass: Pass {
             tokens: figure("pass of ")?,
@@ -117,6 +120,13 @@ pub fn measure(chip: Chip, name: &str) -> Result<Measurement> {
             layers: by_name(of_pass, pass_layers),
         },
     })
+}
+
+/// One token of the same model where no kernel knows the chip.
+pub fn measure_plain(chip: Chip, name: &str) -> Result<Cost> {
+    let image = Image::read(&cargo::chip_image_of(chip, "step", Some(name), &["plain-kernels"])?)?;
+    let measured = counter::measure(&image, &[name]).with_context(|| format!("{name} on {}", chip.name))?;
+    measured.regions.first().copied().context("the image marked no region")
 }
 
 /// Layers in the order in which they first ran, each with all its runs.

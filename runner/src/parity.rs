@@ -34,7 +34,7 @@ fn laptop() -> Result<Vec<String>> {
 }
 
 fn chip_log(chip: Chip, models: Option<&str>) -> Result<Vec<String>> {
-    let image = Image::read(&cargo::chip_image_of(chip, "parity", models)?)?;
+    let image = Image::read(&cargo::chip_image_of(chip, "parity", models, &[])?)?;
     let outcome = Run::new(&image)?.execute(|_| {})?;
     match outcome.end {
         End::Exit(0) => Ok(outcome.lines),

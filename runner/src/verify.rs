@@ -3,14 +3,12 @@
 //! Every step is shown when it begins and when it ends. A failing step does not stop the others; the last line counts
 //! tests, not steps, and the exit code is zero only when all of them passed.
 
-use crate::cargo::{Chip, M0, M3, M4, M33, MICROPHONE, cargo, chip_image};
+use crate::cargo::{CHIPS, M0, M4, MICROPHONE, cargo, chip_image};
 use crate::{events, faults, gates, generate, parity, selftest, setup};
 use anyhow::{Result, bail};
 use std::io::{IsTerminal, Write};
 use std::process::Command;
 use std::time::Instant;
-
-const CHIPS: [Chip; 4] = [M0, M3, M4, M33];
 
 /// What a step found.
 #[derive(Default)]

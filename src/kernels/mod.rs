@@ -1,33 +1,36 @@
 //! The loops: matrices, attention, norms, tables, the Fourier transform. They know lengths and multipliers, and no model at all.
 //!
 //! [`portable`] is the meaning of every kernel, in plain Rust, and runs everywhere. A chip with the DSP extension runs
-//! `dsp` instead, which computes the same bits in fewer cycles. The names at this level are the ones that the target runs.
+//! `dsp` instead, other Cortex-M chips run `scalar`: the same bits in fewer cycles. The names at this level are the ones
+//! that the target runs.
 //!
 //! Lengths are checked once at the door of a kernel. They follow from a baked model, so a wrong one is an error of this
 //! crate: tests stop at it, and a release build computes only as far as all lengths reach.
 
 #[cfg(dsp)]
 pub mod dsp;
-#[cfg(not(dsp))]
+mod four;
 mod overlapping;
 pub mod portable;
+#[cfg(scalar)]
+pub mod scalar;
 
 #[cfg(dsp)]
-pub use dsp::{first_fours, first_twos, fours, linear_overlapping, untangle};
-#[cfg(not(dsp))]
-pub use overlapping::linear_overlapping;
+pub use dsp::{first_fours, first_twos, fours, untangle};
 #[cfg(not(dsp))]
 pub use portable::{first_fours, first_twos, fours, untangle};
 
 #[cfg(dsp)]
 pub use dsp as fast;
-#[cfg(not(dsp))]
+#[cfg(not(any(dsp, scalar)))]
 pub use portable as fast;
+#[cfg(scalar)]
+pub use scalar as fast;
 
-pub use fast::{
-    LAYOUT, activate, depthwise, linear, linear_add, mix, norm, norm_stream, relu, rescale, scores, soften,
-};
+pub use fast::{LAYOUT, activate, depthwise, mix, norm, norm_stream, relu, rescale, scores, soften};
 pub use fast::{scores_three, store_key, store_value};
+pub use four::{linear, linear_add};
+pub use overlapping::linear_overlapping;
 
 /// How one query of one head scores the keys of its ring.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use super::clock::Turn;
 use super::probe::Probe;
 use super::words::Words;
 use crate::arith::reciprocal;
-use crate::kernels::{Scoring, mix, scores, scores_three, soften, store_key, store_value};
+use crate::kernels::{LAYOUT, Scoring, mix, scores, scores_three, soften, store_key, store_value};
 
 /// Room that attention needs while it runs.
 pub struct Room<'s> {
@@ -55,7 +55,7 @@ impl<P: Probe> Heads<'_, '_, P> {
         let (row, _) = self.room.rows.split_at_mut(attention.row().min(self.room.rows.len()));
         let mut rings = Words(&mut *self.rings);
         for (head, output) in mixed.chunks_exact_mut(attention.head_len.max(1)).take(attention.heads).enumerate() {
-            let keys = rings.take(attention.key_words());
+            let keys = rings.take(attention.key_words(LAYOUT));
             let values = rings.take(attention.value_words());
             let [query, key, value] = vectors(attention, projected, head);
             store_key(keys, turn.slot, key);
@@ -75,7 +75,7 @@ impl<P: Probe> Heads<'_, '_, P> {
         let tokens = [0, 1, 2].map(|token| projected.get(token * wide..).unwrap_or_default());
         let mut rings = Words(&mut *self.rings);
         for head in 0..attention.heads {
-            let keys = rings.take(attention.key_words());
+            let keys = rings.take(attention.key_words(LAYOUT));
             let values = rings.take(attention.value_words());
             let vectors = tokens.map(|token| vectors(attention, token, head));
             for (slot, [_, key, value]) in (turn.slot..).zip(vectors) {

@@ -8,7 +8,7 @@ use super::clock::{Clock, Turn};
 use super::mlp::convolve;
 use super::probe::{Layer, Output, Part, Probe};
 use super::words::Words;
-use crate::kernels::{activate, linear, linear_add, norm, norm_stream, rescale};
+use crate::kernels::{LAYOUT, activate, linear, linear_add, norm, norm_stream, rescale};
 
 /// Buffers for the tokens of one chunk, used by every block in turn.
 pub struct Scratch<'s> {
@@ -57,7 +57,7 @@ pub fn run_block<P: Probe>(
     linear(&attention.query_key_value, scratch.entry, scratch.expanded, projected);
     watch.bytes(Part::QueryKeyValue, projected);
     let (mixed, _) = split(scratch.mixed, tokens * attention.output.columns);
-    let rings = history.take(attention.heads * (attention.key_words() + attention.value_words()));
+    let rings = history.take(attention.ring_words(LAYOUT));
     let room = Room { rows: scratch.rows, expanded: scratch.expanded };
     let block_index = watch.block.unwrap_or(0);
     Heads { attention, block: block_index, rings, room, probe: watch.probe }.attend(clock.attention, projected, mixed);

@@ -1,12 +1,15 @@
 //! Matrices: rows and columns put where the kernels expect them, bounds proved, words packed.
 
-use microformer_packed::{Depthwise, Layout, Linear, Row, linear_words, pack_linear, padded};
+use microformer_packed::{Bits, Depthwise, Layout, Linear, Row, pack_four, pack_linear, padded};
 
 use super::{leak, tensors::Tensors};
 use crate::Error;
 
 /// A sum of 256 times the products stays inside 32 bits below this.
 const SUM_LIMIT: i64 = 1 << 23;
+
+/// Where a chip has only 32 bits for a product, the parts of sum · multiplier stay inside them below this.
+const MULTIPLIER_LIMIT: i32 = 127 << 24;
 
 /// Where rows and columns of a file's matrix go: runs of `run` values, each with padding of its own.
 #[derive(Clone, Copy)]
@@ -66,10 +69,24 @@ struct PackedRow {
 impl Matrix<'_> {
     pub fn pack(&self, layout: Layout, tensors: &mut Tensors) -> Result<Linear<'static>, Error> {
         let mut rows: Vec<Option<PackedRow>> = Vec::new();
+        let mut bits = None;
         for name in self.names {
-            let weights = tensors.bytes(&format!("{name}.weight"), &[self.rows.len(), self.columns.len()])?;
+            let (own, weights) = tensors.weights(&format!("{name}.weight"), self.rows.len(), self.columns.len())?;
+            if *bits.get_or_insert(own) != own {
+                return Err(Error::new(format!(
+                    "tensor `{name}.weight` has another number of bits than `{}.weight`, with which it shares a matrix",
+                    self.names[0]
+                )));
+            }
             let biases = tensors.words(&format!("{name}.bias"), &[self.rows.len()])?;
             let multipliers = tensors.multipliers(&format!("{name}.multiplier"), self.rows.len())?;
+            if let Some(row) = multipliers.iter().position(|&multiplier| multiplier >= MULTIPLIER_LIMIT) {
+                return Err(Error::new(format!(
+                    "tensor `{name}.multiplier`, row {row}: {} is beyond the {MULTIPLIER_LIMIT} that every chip can multiply \
+                     with; the row's output is too fine for its weights",
+                    multipliers[row]
+                )));
+            }
             for index in 0..self.rows.padded() {
                 let Some(row) = self.rows.source(index) else {
                     rows.push(None);
@@ -84,13 +101,17 @@ impl Matrix<'_> {
             }
         }
         let columns = padded(self.columns.padded());
-        let mut packed = vec![0; linear_words(padded(rows.len()), columns)];
+        let bits = bits.unwrap_or_default();
+        let mut packed = vec![0; layout.stored_words(bits, padded(rows.len()), columns)];
         let row = |index: usize| match rows.get(index) {
             Some(Some(row)) => Row { weights: &row.weights, bias: row.bias, multiplier: row.multiplier },
             _ => Row::default(),
         };
-        pack_linear(layout, columns, row, &mut packed);
-        Ok(Linear { rows: padded(rows.len()), columns, packed: leak(packed) })
+        match bits {
+            Bits::Eight => pack_linear(layout, columns, row, &mut packed),
+            Bits::Four => pack_four(layout, columns, row, &mut packed),
+        }
+        Ok(Linear { rows: padded(rows.len()), columns, bits, packed: leak(packed) })
     }
 }
 

@@ -1,6 +1,8 @@
 //! Taking tensors out of a quantised file by name, type and shape; the first that is not as it must be is named.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
+
+use microformer_packed::{Bits, FOUR_LIMIT, FOUR_OFFSET};
 
 use crate::{Error, Quantized, quantized::Values};
 
@@ -22,6 +24,33 @@ impl<'q> Tensors<'q> {
             Some(index) => Err(Error::new(format!("tensor `{name}` holds −128 at index {index}; the least is −127"))),
             None => Ok(values),
         }
+    }
+
+    /// A matrix of 8-bit weights in [−127, 127], or of 4-bit ones in [−7, 7] which come two to a byte.
+    pub fn weights(&mut self, name: &str, rows: usize, columns: usize) -> Result<(Bits, Cow<'q, [i8]>), Error> {
+        let is_four = self.file.tensors.get(name).is_some_and(|tensor| matches!(tensor.values, Values::U8(_)));
+        if !is_four {
+            return Ok((Bits::Eight, Cow::Borrowed(self.bytes(name, &[rows, columns])?)));
+        }
+        let Values::U8(bytes) = self.values(name, &[rows, columns.div_ceil(2)], "U8")? else {
+            return Err(wrong_type(name, "U8"));
+        };
+        let mut weights = Vec::with_capacity(rows * columns);
+        for (row, bytes) in bytes.chunks_exact(columns.div_ceil(2)).enumerate() {
+            for column in 0..columns.next_multiple_of(2) {
+                let weight = (bytes[column / 2] >> (4 * (column % 2)) & 15) as i8 - FOUR_OFFSET;
+                if weight < -FOUR_LIMIT || (column == columns && weight != 0) {
+                    let place = if column == columns { "behind its last column" } else { "at a column" };
+                    return Err(Error::new(format!(
+                        "tensor `{name}`, row {row}: {weight} {place}; 4-bit weights lie between −7 and 7, and padding is 0"
+                    )));
+                }
+                if column < columns {
+                    weights.push(weight);
+                }
+            }
+        }
+        Ok((Bits::Four, Cow::Owned(weights)))
     }
 
     pub fn halves(&mut self, name: &str, shape: &[usize]) -> Result<&'q [i16], Error> {

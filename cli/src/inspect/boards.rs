@@ -1,6 +1,7 @@
 //! The boards of boards/NAME.x: how much memory each has, and what its processor can do.
 
 use anyhow::{Context, Result, bail};
+use microformer_packed::Layout;
 
 /// A board that firmware can be built for.
 pub struct Board {
@@ -25,9 +26,13 @@ pub enum Chip {
 }
 
 impl Chip {
-    /// Whether it has the DSP extension.
-    pub const fn has_dsp(self) -> bool {
-        matches!(self, Self::M4 | Self::M33)
+    /// The order of weights that its kernels eat.
+    pub const fn layout(self) -> Layout {
+        match self {
+            Self::M0 => Layout::WideInTwos,
+            Self::M3 => Layout::Wide,
+            Self::M4 | Self::M33 => Layout::Paired,
+        }
     }
 }
 

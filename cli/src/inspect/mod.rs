@@ -91,13 +91,10 @@ fn report(arguments: &Arguments) -> Result<Report> {
         Model::Float(float) => ("float", rehearse(&float).with_context(|| file.clone())?),
     };
     let assemble = |layout| quantized.assemble(layout).map_err(|error| anyhow!(error.in_file(&file)));
-    let (plain, paired) = (assemble(Layout::Plain)?, assemble(Layout::Paired)?);
+    let plain = assemble(Layout::Plain)?;
     let layers = work::layers(plain.model);
     let config = plain.config.clone();
-    let boards = BOARDS
-        .iter()
-        .map(|board| on_board(board, if board.chip.has_dsp() { &paired } else { &plain }, &layers))
-        .collect::<Result<_>>()?;
+    let boards = BOARDS.iter().map(|board| on_board(board, &assemble(board.chip.layout())?)).collect::<Result<_>>()?;
     Ok(Report {
         file,
         kind,
@@ -110,7 +107,8 @@ fn report(arguments: &Arguments) -> Result<Report> {
     })
 }
 
-fn on_board(board: &Board, assembled: &Assembled, layers: &[LayerWork]) -> Result<OnBoard> {
+fn on_board(board: &Board, assembled: &Assembled) -> Result<OnBoard> {
+    let layers = work::layers(assembled.model);
     let regions = board.regions()?;
     let memory = Memory::of(assembled.model, 1);
     let (front_end_bytes, spectrum_bytes, front_end_flash) = front_end(&assembled.config);
@@ -143,6 +141,11 @@ pub fn check_fit(model: &Quantized, board: &Board) -> Result<()> {
     Ok(())
 }
 
+/// Bytes of flash that firmware with this model takes on a board, its code included.
+pub fn flash_bytes(model: &Quantized, board: &str) -> Result<usize> {
+    Ok(cost_of(model, find_board(board)?)?.flash_bytes)
+}
+
 /// Bytes of flash that a model leaves for data, with some to spare.
 pub fn flash_left(model: &Quantized, board: &Board) -> Result<usize> {
     check_fit(model, board)?;
@@ -151,9 +154,8 @@ pub fn flash_left(model: &Quantized, board: &Board) -> Result<usize> {
 }
 
 fn cost_of(model: &Quantized, board: &Board) -> Result<OnBoard> {
-    let layout = if board.chip.has_dsp() { Layout::Paired } else { Layout::Plain };
-    let assembled = model.assemble(layout).map_err(|error| anyhow!(error))?;
-    on_board(board, &assembled, &work::layers(assembled.model))
+    let assembled = model.assemble(board.chip.layout()).map_err(|error| anyhow!(error))?;
+    on_board(board, &assembled)
 }
 
 /// Static RAM, stack and flash of the front end: window and noise estimates; spectrum; code and tables.

@@ -1,6 +1,6 @@
 //! What a step of a packed model does, operator by operator, in units that each cost a fixed number of instructions.
 
-use microformer_packed::{Activation, Block, Depthwise, Embed, Entry, Linear, Model, Norm, Pool, padded};
+use microformer_packed::{Activation, Bits, Block, Depthwise, Embed, Entry, Linear, Model, Norm, Pool, padded};
 use serde::Serialize;
 
 /// Units of work in one token. Every unit has its price in `cost.rs`.
@@ -11,6 +11,8 @@ pub struct Units {
     pub group: f64,
     pub mac: f64,
     pub expanded: f64,
+    /// Multiplications with 4-bit weights, which are unpacked first.
+    pub unpacked: f64,
     /// Norms, and their values.
     pub norm: f64,
     pub norm_value: f64,
@@ -55,6 +57,9 @@ impl LayerWork {
         self.units.group += times * (linear.rows / 4) as f64;
         self.units.mac += times * linear.macs() as f64;
         self.units.expanded += times * linear.columns as f64;
+        if linear.bits == Bits::Four {
+            self.units.unpacked += times * linear.macs() as f64;
+        }
     }
 
     fn entry(&mut self, entry: &Entry, width: usize) {
@@ -165,14 +170,17 @@ fn head(model: &Model) -> LayerWork {
 
 impl Units {
     /// All of them, in the order of their names.
-    pub fn values(&self) -> [f64; 20] {
-        let Self { matrix, group, mac, expanded, norm, norm_value, rescaled, head, key, attention_mac, .. } = *self;
+    pub fn values(&self) -> [f64; 21] {
+        let Self {
+            matrix, group, mac, expanded, unpacked, norm, norm_value, rescaled, head, key, attention_mac, ..
+        } = *self;
         let Self { activation, filter, tap, shifted, gathered, stream, pooled, frame, step, block, .. } = *self;
         [
             matrix,
             group,
             mac,
             expanded,
+            unpacked,
             norm,
             norm_value,
             rescaled,

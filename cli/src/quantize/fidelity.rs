@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Serialize)]
 pub struct Fidelity {
     layers: Vec<Stage>,
-    scores_db: f64,
+    pub scores_db: f64,
     pub operators: Vec<Operator>,
 }
 
@@ -60,6 +60,19 @@ impl Fidelity {
         }
         let layers = stages.into_iter().map(|(after, channels)| Stage::of(after, &channels)).collect();
         Ok(Self { layers, scores_db: scores.decibels(), operators: Vec::new() })
+    }
+
+    /// Both side by side: all weights in 8 bits, and as they are.
+    pub fn print_beside(&self, eight: &Self) {
+        println!("{:<28} {:>9} {:>9} {:>9}   worst channel", "after", "8 bits", "mixed", "loss");
+        for (eight, mixed) in eight.layers.iter().zip(&self.layers) {
+            let (after, before, now) = (&mixed.after, eight.stream_db, mixed.stream_db);
+            let worst = format!("{} ({:.1} dB)", mixed.worst_channel, mixed.worst_channel_db);
+            println!("{after:<28} {before:>6.1} dB {now:>6.1} dB {:>6.1} dB   {worst}", before - now);
+        }
+        let (before, now) = (eight.scores_db, self.scores_db);
+        println!("{:<28} {before:>6.1} dB {now:>6.1} dB {:>6.1} dB", "scores", before - now);
+        operators::print(&self.operators);
     }
 
     pub fn print(&self) {

@@ -1,15 +1,18 @@
 //! `microformer quantize`: a float model and calibration data in, the quantised model that firmware bakes out.
 
+mod budget;
 mod fidelity;
 mod operators;
 
 use crate::data::{self, DataArguments};
+use crate::inspect;
 use crate::model::{Engine, Model};
 use anyhow::{Result, anyhow, bail, ensure};
 use clap::Args;
 use fidelity::Fidelity;
 use indicatif::{ProgressBar, ProgressStyle};
-use quantizer::{Ranges, quantize, stream_scale};
+use quantizer::{Precision, Ranges, quantize_mixed, stream_scale};
+use serde::Serialize;
 use std::path::PathBuf;
 
 /// Turn a float model into integers, with codes fitted to calibration data
@@ -21,7 +24,9 @@ the integers are from the floats, layer by layer, and how much of that each oper
 {}
 
 Example:
-  microformer quantize float.safetensors --calibration train.npz -o quantized.safetensors", data::KINDS))]
+  microformer quantize float.safetensors --calibration train.npz -o quantized.safetensors
+  microformer quantize float.safetensors --calibration train.npz -o small.safetensors --bits blocks.0.mlp=4
+  microformer quantize float.safetensors --calibration train.npz -o small.safetensors --flash 64K", data::KINDS))]
 pub struct Arguments {
     /// A float model file
     model: PathBuf,
@@ -34,6 +39,15 @@ pub struct Arguments {
     /// How many sequences to use, spread over the data
     #[arg(long, default_value_t = 512)]
     sequences: usize,
+    /// Bits of the weights: 4 for all blocks, or NAME=4 for one matrix or all whose names begin so (several times)
+    #[arg(long, value_name = "[NAME=]BITS")]
+    bits: Vec<String>,
+    /// Give matrices 4 bits, those that lose least for each byte first, until the firmware fits this flash: 64K
+    #[arg(long, value_name = "SIZE", value_parser = budget::bytes)]
+    flash: Option<usize>,
+    /// The board whose flash is meant
+    #[arg(long, default_value = "mps2-an386", requires = "flash")]
+    board: String,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -56,19 +70,56 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let ranges = Ranges::observe(&model, &inputs, || bar.inc(1)).map_err(|error| anyhow!(error))?;
     bar.finish_and_clear();
     let in_file = |error: microformer_bake::Error| anyhow!(error.in_file(&arguments.model.display().to_string()));
-    let quantized = quantize(&model, &ranges).map_err(in_file)?;
-    let engine = Engine::new(&quantized, &arguments.model)?;
+    let make = |precision: &Precision| quantize_mixed(&model, &ranges, precision).map_err(in_file);
     // The report takes a few sequences: the figures hardly move with more.
-    let mut fidelity =
-        Fidelity::measure(&model, &engine, stream_scale(&model, &ranges), chosen.iter().take(32).copied())?;
+    let measure = |engine: &Engine| {
+        Fidelity::measure(&model, engine, stream_scale(&model, &ranges), chosen.iter().take(32).copied())
+    };
+    let mut precision = Precision::default();
+    for choice in &arguments.bits {
+        precision.choose(&model.config, choice).map_err(|error| anyhow!(error))?;
+    }
+    let candidates = match arguments.flash {
+        Some(limit) => budget::fit(limit, &arguments.board, &mut precision, &make, &measure)?,
+        None => Vec::new(),
+    };
+    let quantized = make(&precision)?;
+    let mut fidelity = measure(&Engine::new(&quantized, &arguments.model)?)?;
     let few = &chosen[..chosen.len().min(8)];
     fidelity.operators = operators::measure(&model, &quantized, &ranges, few)?;
+    let eight = match precision.is_mixed() {
+        true => Some(measure(&Engine::new(&make(&Precision::default())?, &arguments.model)?)?),
+        false => None,
+    };
     quantized.write(&arguments.output).map_err(|error| anyhow!(error))?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&fidelity)?);
-    } else {
-        println!("{} sequences → {}\n", chosen.len(), arguments.output.display());
-        fidelity.print();
+        let report = Report { fidelity: &fidelity, eight_bits: eight.as_ref(), four_bits: &candidates };
+        println!("{}", serde_json::to_string_pretty(&report)?);
+        return Ok(());
+    }
+    println!("{} sequences → {}\n", chosen.len(), arguments.output.display());
+    if !candidates.is_empty() {
+        budget::print(&candidates);
+    }
+    match &eight {
+        Some(eight) => fidelity.print_beside(eight),
+        None => fidelity.print(),
+    }
+    if arguments.flash.is_some() {
+        let bytes = inspect::flash_bytes(&quantized, &arguments.board)?;
+        println!("\n{bytes} bytes of flash on {}, code included", arguments.board);
     }
     Ok(())
+}
+
+/// What `--json` prints: the figures of the model, those of the same model in 8 bits where some weights have fewer, and
+/// what a budget weighed.
+#[derive(Serialize)]
+struct Report<'r> {
+    #[serde(flatten)]
+    fidelity: &'r Fidelity,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    eight_bits: Option<&'r Fidelity>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    four_bits: &'r [budget::Candidate],
 }

@@ -156,13 +156,10 @@ fn layer_mut<'m>(model: &'m mut FloatModel, name: &str) -> Option<&'m mut float:
     })
 }
 
-/// Bits of a weight in the quantised file: four, where no value needs more.
+/// Bits of a weight in the quantised file, whose type tells them.
 fn bits(quantized: &Quantized, name: &str) -> i32 {
-    let narrow = quantized.tensors.get(&format!("{name}.weight")).is_some_and(|tensor| match &tensor.values {
-        Values::I8(values) => values.iter().all(|value| value.unsigned_abs() < 8),
-        _ => false,
-    });
-    if narrow { 4 } else { 8 }
+    let tensor = quantized.tensors.get(&format!("{name}.weight"));
+    if tensor.is_some_and(|tensor| matches!(tensor.values, Values::U8(_))) { 4 } else { 8 }
 }
 
 /// Features as the chip gets them.

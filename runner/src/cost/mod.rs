@@ -1,4 +1,4 @@
-//! `cargo cost`: what every kernel and every layer of every model costs on an emulated Cortex-M4, in one table.
+//! `cargo cost`: what every kernel and every layer of every model costs on an emulated chip, in one table.
 //!
 //! Instructions are counted, not timed, so every run gives the same figures. Cycles are modelled (counter/), with the
 //! memory of a chip that never waits. The peer's figures were measured elsewhere and stand beside ours with their origin.
@@ -7,7 +7,7 @@ mod peer;
 mod picture;
 mod table;
 
-use crate::cargo::{self, Chip, M4, root};
+use crate::cargo::{self, CHIPS, Chip, root};
 use crate::counter::{self, Cost};
 use crate::image::Image;
 use crate::model::{self, Measurement};
@@ -19,6 +19,11 @@ use std::collections::BTreeMap;
 use std::fs;
 
 pub struct Options {
+    pub chip: Chip,
+    /// Only this one.
+    pub model: Option<String>,
+    /// Hold every model against kernels in plain Rust.
+    pub plain: bool,
     /// For machines instead of people.
     pub json: bool,
 }
@@ -43,9 +48,15 @@ pub struct Kernel {
     pub peer: Option<Peer>,
 }
 
+/// `m4` for Cortex-M4.
+pub fn chip(name: &str) -> Result<Chip> {
+    let chip = CHIPS.into_iter().find(|chip| chip.name.to_lowercase().strip_prefix("cortex-") == Some(name));
+    chip.with_context(|| format!("there is no chip `{name}`: say m0, m3, m4 or m33"))
+}
+
 pub fn run(options: &Options) -> Result<u8> {
     setup::everything()?;
-    let report = measure(M4)?;
+    let report = measure(options)?;
     if options.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
         return Ok(0);
@@ -60,14 +71,20 @@ pub fn run(options: &Options) -> Result<u8> {
     Ok(0)
 }
 
-fn measure(chip: Chip) -> Result<Report> {
+fn measure(options: &Options) -> Result<Report> {
+    let chip = options.chip;
     let bench = Image::read(&cargo::chip_image(chip, "bench", &[])?)?;
     let kernels = kernels(&bench)?;
     let mut models = BTreeMap::new();
-    for name in model::names()?.into_iter().chain([model::COMPARED.to_owned()]) {
-        let measurement = model::measure(chip, &name)?;
+    let is_wanted = |name: &String| options.model.as_ref().is_none_or(|model| model == name);
+    for name in model::names()?.into_iter().chain([model::COMPARED.to_owned()]).filter(is_wanted) {
+        let mut measurement = model::measure(chip, &name)?;
+        if options.plain {
+            measurement.plain_step = Some(model::measure_plain(chip, &name)?);
+        }
         models.insert(name, measurement);
     }
+    ensure!(!models.is_empty(), "no model of models/ has that name");
     Ok(Report { chip: chip.name, kernels, models })
 }
 

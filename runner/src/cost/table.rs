@@ -20,11 +20,14 @@ pub fn text(report: &Report) -> String {
 }
 
 fn model(text: &mut String, name: &str, measurement: &Measurement) {
-    let Measurement { state, flash, stack, step, layers, pass } = measurement;
+    let Measurement { state, flash, stack, step, plain_step, layers, pass } = measurement;
     line(text, "");
     heading(text, &format!("model {name}, one token, all rings full"));
     let peers = |job| peer::of_model(name, job).map(|peer| format!("{peer}")).unwrap_or_default();
     sums(text, layers, *step, &peers("step"));
+    if let Some(plain) = plain_step {
+        row(text, "everything, kernels in plain Rust", model::total(layers).macs, *plain, "");
+    }
     heading(text, &format!("model {name}, a sequence of {} tokens, {} at once", pass.tokens, pass.chunk));
     sums(text, &pass.layers, pass.cost, &peers("pass"));
     let chunk = pass.chunk;

@@ -12,8 +12,9 @@ use crate::{Room, measured, scramble, scramble_i8};
 const TOKENS: usize = 49;
 const HEAD_LEN: usize = 16;
 
-/// Words of a ring, with its slots made a multiple of four.
+/// Words of a ring of values, with its slots made a multiple of four, and of the widest ring of keys.
 const RING: usize = TOKENS.next_multiple_of(4) * HEAD_LEN / 4;
+const KEYS: usize = 2 * RING;
 
 type Scores = fn(&[i8], &mut [u32], &[u32], Scoring, &mut [i16]);
 type ScoresThree = fn([&[i8]; 3], &mut [u32], &[u32], Scoring, &mut [i16]);
@@ -56,16 +57,16 @@ type Job = (&'static str, usize, fn(&mut Room, &Way));
 
 const JOBS: [Job; 12] = [
     ("scores 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
-        fill(room, way.store_key);
+        fill(room, KEYS, way.store_key);
         let queries: [Vector; TOKENS] = black_box(core::array::from_fn(|token| vector(1000 + token)));
         measured!(for (token, query) in queries.iter().enumerate() {
             let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..PADDED];
-            (way.scores)(&query.0, &mut room.expanded, &room.input[..RING], filled(token + 1), row);
+            (way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], filled(token + 1), row);
         });
         keep(room, 1, TOKENS);
     }),
     ("scores 49 x 49, head 16, three queries at a time", TOKENS * TOKENS * HEAD_LEN, |room, way| {
-        fill(room, way.store_key);
+        fill(room, KEYS, way.store_key);
         // All queries at the end of the ring: nothing of the square is left out.
         measured!(for token in (0..TOKENS).step_by(3) {
             three_rows(room, way, (token, TOKENS - 3));
@@ -73,32 +74,32 @@ const JOBS: [Job; 12] = [
         keep(room, 3, TOKENS - 2);
     }),
     ("scores 49 x 49, head 16, causal, three at a time", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
-        fill(room, way.store_key);
+        fill(room, KEYS, way.store_key);
         measured!(for token in (0..TOKENS).step_by(3) {
             three_rows(room, way, (token, token));
         });
         keep(room, 3, TOKENS - 3);
     }),
     ("scores, a row of 49, head 16", TOKENS * HEAD_LEN, |room, way| {
-        fill(room, way.store_key);
+        fill(room, KEYS, way.store_key);
         let query = black_box(vector(1000));
         let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..PADDED];
-        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], filled(TOKENS), row));
+        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], filled(TOKENS), row));
         keep(room, 1, TOKENS);
     }),
     ("scores, a row of 49 that has gone round, head 16", TOKENS * HEAD_LEN, |room, way| {
-        fill(room, way.store_key);
+        fill(room, KEYS, way.store_key);
         let query = black_box(vector(1000));
         let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..PADDED];
         let scoring = black_box(Scoring { newest: 21, ..filled(TOKENS) });
-        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], scoring, row));
+        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], scoring, row));
         keep(room, 1, TOKENS);
     }),
     ("scores, a row of 48, head 16", (TOKENS - 1) * HEAD_LEN, |room, way| {
-        fill(room, way.store_key);
+        fill(room, KEYS, way.store_key);
         let query = black_box(vector(1000));
         let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..PADDED];
-        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..RING], filled(TOKENS - 1), row));
+        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], filled(TOKENS - 1), row));
     }),
     ("softmax, a row of 49, unnormalised", 0, |room, way| {
         room.output.fill(0);
@@ -113,7 +114,7 @@ const JOBS: [Job; 12] = [
         room.output[TOKENS] = multiplier as u32;
     }),
     ("mix 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
-        fill(room, way.store_value);
+        fill(room, RING, way.store_value);
         let mut rows: [Row; TOKENS] = black_box(core::array::from_fn(|_| Row::fill()));
         let (results, _) = cast_slice_mut::<u32, i8>(&mut room.output).as_chunks_mut::<HEAD_LEN>();
         measured!(for ((len, result), row) in (1..=TOKENS).zip(results).zip(&mut rows) {
@@ -121,19 +122,19 @@ const JOBS: [Job; 12] = [
         });
     }),
     ("mix, a row of 49, head 16", TOKENS * HEAD_LEN, |room, way| {
-        fill(room, way.store_value);
+        fill(room, RING, way.store_value);
         let mut row = black_box(Row::fill());
         let result: &mut [i8] = &mut cast_slice_mut(&mut room.output)[..HEAD_LEN];
         measured!((way.mix)(&mut row.0, TOKENS, &room.input[..RING], 5000, result));
     }),
     ("store a key, head 16", 0, |room, way| {
-        fill(room, way.store_key);
+        fill(room, KEYS, way.store_key);
         room.output.fill(0);
         let key = black_box(vector(1000));
-        measured!((way.store_key)(&mut room.input[..RING], 5, &key.0));
+        measured!((way.store_key)(&mut room.input[..KEYS], 5, &key.0));
     }),
     ("store a value, head 16", 0, |room, way| {
-        fill(room, way.store_value);
+        fill(room, RING, way.store_value);
         room.output.fill(0);
         let value = black_box(vector(1000));
         measured!((way.store_value)(&mut room.input[..RING], 5, &value.0));
@@ -185,9 +186,9 @@ fn three_rows(room: &mut Room, way: &Way, (token, newest): (usize, usize)) {
     let rows: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..3 * PADDED];
     if token + 3 > TOKENS {
         let row = &mut rows[..PADDED];
-        return (way.scores)(queries[0], &mut room.expanded, &room.input[..RING], filled(TOKENS), row);
+        return (way.scores)(queries[0], &mut room.expanded, &room.input[..KEYS], filled(TOKENS), row);
     }
-    (way.scores_three)(queries, &mut room.expanded, &room.input[..RING], filled(newest + 1), rows);
+    (way.scores_three)(queries, &mut room.expanded, &room.input[..KEYS], filled(newest + 1), rows);
 }
 
 pub fn measure(room: &mut Room) {
@@ -200,10 +201,10 @@ pub fn measure(room: &mut Room) {
     }
 }
 
-fn fill(room: &mut Room, store: fn(&mut [u32], usize, &[i8])) {
+fn fill(room: &mut Room, words: usize, store: fn(&mut [u32], usize, &[i8])) {
     room.input.fill(0);
     for token in 0..TOKENS {
-        store(&mut room.input[..RING], token, &vector(token).0);
+        store(&mut room.input[..words], token, &vector(token).0);
     }
     room.output.fill(0);
 }

@@ -1,24 +1,23 @@
 //! Matrix × vector and matrix × matrix, to 8 bits and into the residual stream.
 
+use core::hint::black_box;
+
 use bytemuck::{cast_slice, cast_slice_mut};
 use microformer::arith::{requantize, saturate_i8};
-use microformer::kernels::{LAYOUT, fast, portable};
-use microformer::packed::{GROUP, LANES, Layout, Linear, group_words, linear_words, pack_word};
+use microformer::kernels::{LAYOUT, fast, linear, portable};
+use microformer::packed::{Bits, Layout, Linear, Place, Row, pack_four, pack_linear};
 
-use crate::{Room, measured, scramble, scramble_i8};
+use crate::{Room, digest, measured, scramble, scramble_i8};
 
-/// A matrix of 64 × 64, 256 × 64 or 64 × 256 in flash.
-const WORDS_64: usize = linear_words(64, 64);
-const WORDS_256_ROWS: usize = linear_words(256, 64);
-const WORDS_256_COLUMNS: usize = linear_words(64, 256);
 const LARGE: i32 = 3 << 14;
 
-static PLAIN: [u32; WORDS_64] = packed(portable::LAYOUT, 64);
-static PACKED: [u32; WORDS_64] = packed(LAYOUT, 64);
-static PLAIN_TALL: [u32; WORDS_256_ROWS] = packed(portable::LAYOUT, 64);
-static PACKED_TALL: [u32; WORDS_256_ROWS] = packed(LAYOUT, 64);
-static PLAIN_WIDE: [u32; WORDS_256_COLUMNS] = packed(portable::LAYOUT, 256);
-static PACKED_WIDE: [u32; WORDS_256_COLUMNS] = packed(LAYOUT, 256);
+/// A matrix of 64 × 64, 256 × 64 or 64 × 256 in flash, for the portable and for the fast kernels.
+static PLAIN: [u32; portable::LAYOUT.words(64, 64)] = packed(portable::LAYOUT, 64);
+static PACKED: [u32; LAYOUT.words(64, 64)] = packed(LAYOUT, 64);
+static PLAIN_TALL: [u32; portable::LAYOUT.words(256, 64)] = packed(portable::LAYOUT, 64);
+static PACKED_TALL: [u32; LAYOUT.words(256, 64)] = packed(LAYOUT, 64);
+static PLAIN_WIDE: [u32; portable::LAYOUT.words(64, 256)] = packed(portable::LAYOUT, 256);
+static PACKED_WIDE: [u32; LAYOUT.words(64, 256)] = packed(LAYOUT, 256);
 
 /// The same weights as [`packed`] in the order of a textbook: for the naive loop.
 static TEXTBOOK: [[i8; 64]; 64] = textbook();
@@ -46,17 +45,15 @@ const fn packed<const WORDS: usize>(layout: Layout, columns: usize) -> [u32; WOR
     let mut words = [0; WORDS];
     let mut index = 0;
     while index < WORDS {
-        let (group, place) = (index / group_words(columns), index % group_words(columns));
-        let row = group * GROUP + place % GROUP;
-        words[index] = if place < GROUP {
-            (bias(row) << 8) as u32
-        } else if place >= group_words(columns) - GROUP {
-            LARGE as u32
-        } else {
-            let column = (place / GROUP - 1) * LANES;
-            let weights =
-                [weight(row, column), weight(row, column + 1), weight(row, column + 2), weight(row, column + 3)];
-            pack_word(layout, weights)
+        words[index] = match layout.place(columns, index) {
+            Place::Bias { row } => layout.bias(bias(row)),
+            Place::Multiplier { .. } => LARGE as u32,
+            Place::Weights { row, column } => layout.weights([
+                weight(row, column),
+                weight(row, column + 1),
+                weight(row, column + 2),
+                weight(row, column + 3),
+            ]),
         };
         index += 1;
     }
@@ -67,16 +64,20 @@ pub fn measure(room: &mut Room) {
     prepare(room);
     measured!(naive(cast_slice(&room.input), &mut cast_slice_mut(&mut room.output)[..64]));
     room.report("matrix 64->64", "naive", 64 * 64);
-    let square = [Linear { rows: 64, columns: 64, packed: &PLAIN }, Linear { rows: 64, columns: 64, packed: &PACKED }];
+    let square = [
+        Linear { rows: 64, columns: 64, bits: Bits::Eight, packed: &PLAIN },
+        Linear { rows: 64, columns: 64, bits: Bits::Eight, packed: &PACKED },
+    ];
     let tall = [
-        Linear { rows: 256, columns: 64, packed: &PLAIN_TALL },
-        Linear { rows: 256, columns: 64, packed: &PACKED_TALL },
+        Linear { rows: 256, columns: 64, bits: Bits::Eight, packed: &PLAIN_TALL },
+        Linear { rows: 256, columns: 64, bits: Bits::Eight, packed: &PACKED_TALL },
     ];
     let wide = [
-        Linear { rows: 64, columns: 256, packed: &PLAIN_WIDE },
-        Linear { rows: 64, columns: 256, packed: &PACKED_WIDE },
+        Linear { rows: 64, columns: 256, bits: Bits::Eight, packed: &PLAIN_WIDE },
+        Linear { rows: 64, columns: 256, bits: Bits::Eight, packed: &PACKED_WIDE },
     ];
     to_bytes(room, "matrix 64->64", &square, 1);
+    four_bits(room);
     to_stream(room, "matrix 64->64 into the stream", &square, 1);
     to_bytes(room, "matrix 64->256", &tall, 1);
     to_bytes(room, "matrix 256->64", &wide, 1);
@@ -105,6 +106,26 @@ fn to_bytes(room: &mut Room, job: &str, [plain, packed]: &[Linear; 2], tokens: u
     let (input, output) = (&cast_slice(&room.input)[..inputs], &mut cast_slice_mut(&mut room.output)[..outputs]);
     measured!(fast::linear(packed, input, &mut room.expanded, output));
     room.differences += u32::from(room.report(job, "fast", plain.rows * inputs) != expected);
+}
+
+/// 64 × 64 weights of 4 bits, against the same in 8 bits.
+fn four_bits(room: &mut Room) {
+    let weights: [[i8; 64]; 64] = core::array::from_fn(|row| core::array::from_fn(|column| weight(row, column) / 18));
+    let row = |row: usize| Row { weights: &weights[row], bias: bias(row), multiplier: 16 * LARGE };
+    let mut plain = [0; portable::LAYOUT.words(64, 64)];
+    let mut packed = [0; LAYOUT.stored_words(Bits::Four, 64, 64)];
+    pack_linear(portable::LAYOUT, 64, row, &mut plain);
+    pack_four(LAYOUT, 64, row, &mut packed);
+    let (rows, columns) = (64, 64);
+    prepare(room);
+    let (input, output) = (&cast_slice(&room.input)[..64], &mut cast_slice_mut(&mut room.output)[..64]);
+    portable::linear(&Linear { rows, columns, bits: Bits::Eight, packed: &plain }, input, &mut [], output);
+    let expected = digest(&room.output);
+    prepare(room);
+    let (input, output) = (&cast_slice(&room.input)[..64], &mut cast_slice_mut(&mut room.output)[..64]);
+    let matrix = black_box(Linear { rows, columns, bits: Bits::Four, packed: &packed });
+    measured!(linear(&matrix, input, &mut room.expanded, output));
+    room.differences += u32::from(room.report("matrix 64->64, 4 bits", "fast", 64 * 64) != expected);
 }
 
 fn to_stream(room: &mut Room, job: &str, [plain, packed]: &[Linear; 2], tokens: usize) {

@@ -30,7 +30,8 @@ impl Shape {
 pub fn scores_case(random: &mut Random, room: &mut Room) -> bool {
     let shape = Shape::draw(random, room);
     let plain = &mut room.plain[..shape.words(4)];
-    let packed = &mut room.packed[..shape.words(4)];
+    // Wide keys take twice the room of plain ones.
+    let packed = &mut room.packed[..2 * shape.words(4)];
     let vector = &mut room.weights[..shape.head_len];
     for slot in 0..shape.window {
         random.fill(vector);
@@ -63,7 +64,8 @@ pub fn scores_three_case(random: &mut Random, room: &mut Room) -> bool {
     shape.window = shape.window.clamp(3, room.output.len() * 2 / 12 * 4);
     let len = shape.window.next_multiple_of(4);
     let plain = &mut room.plain[..shape.words(4)];
-    let packed = &mut room.packed[..shape.words(4)];
+    // Wide keys take twice the room of plain ones.
+    let packed = &mut room.packed[..2 * shape.words(4)];
     plain.fill(0);
     packed.fill(0);
     let vector = &mut room.weights[..shape.head_len];

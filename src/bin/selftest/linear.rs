@@ -1,8 +1,8 @@
 //! Matrices of random shapes: the same weights packed for the portable and for the fast kernel, and both run.
 
 use bytemuck::{cast_slice, cast_slice_mut};
-use microformer::kernels::{LAYOUT, fast, linear_overlapping, portable};
-use microformer::packed::{Linear, Row, linear_words, pack_linear};
+use microformer::kernels::{LAYOUT, fast, linear, linear_add, linear_overlapping, portable};
+use microformer::packed::{Bits, FOUR_LIMIT, Linear, Row, pack_four, pack_linear};
 
 use crate::Room;
 use crate::random::Random;
@@ -63,6 +63,49 @@ pub fn linear_add_case(random: &mut Random, room: &mut Room) -> bool {
     room.output == room.expected
 }
 
+/// A matrix of 4-bit weights against the same weights in 8 bits, which the portable kernel multiplies.
+pub fn four_bits_case(random: &mut Random, room: &mut Room) -> bool {
+    let Shape { rows, columns, .. } = fill(random, room);
+    // So many that a group of them, unpacked, fits beside the matrix.
+    let columns = columns.min(256);
+    for weight in &mut room.weights[..rows * columns] {
+        *weight = (*weight).clamp(-FOUR_LIMIT, FOUR_LIMIT);
+    }
+    let (start, limit) = (random.next(), (1 << 23) - 1 - 127 * 7 * columns as i32);
+    let row = |row: usize| {
+        let mut random = Random::new(start.wrapping_add(row as u32));
+        Row {
+            weights: &room.weights[row * columns..][..columns],
+            bias: random.sized_within(limit),
+            multiplier: random.next() as i32 >> 8,
+        }
+    };
+    let stored = LAYOUT.stored_words(Bits::Four, rows, columns);
+    pack_linear(portable::LAYOUT, columns, row, &mut room.plain[..portable::LAYOUT.words(rows, columns)]);
+    pack_four(LAYOUT, columns, row, &mut room.packed[..stored]);
+    let plain = &room.plain[..portable::LAYOUT.words(rows, columns)];
+    let (packed, spare) = room.packed.split_at_mut(stored);
+    let plain = Linear { rows, columns, bits: Bits::Eight, packed: plain };
+    let four = Linear { rows, columns, bits: Bits::Four, packed };
+    // Room for one group, or for as many as there are.
+    let words = LAYOUT.expanded_words(columns) + four.unpacked_words(LAYOUT);
+    let words = if random.below(2) == 0 { words } else { spare.len() };
+    let spare = &mut spare[..words];
+    let input: &[i8] = &cast_slice(&room.input)[..columns];
+    let expected: &mut [i8] = &mut cast_slice_mut(&mut room.expected)[..rows];
+    let output: &mut [i8] = &mut cast_slice_mut(&mut room.output)[..rows];
+    portable::linear(&plain, input, &mut [], expected);
+    linear(&four, input, spare, output);
+    if room.output != room.expected {
+        return false;
+    }
+    let expected: &mut [i16] = &mut cast_slice_mut(&mut room.expected)[..rows];
+    let output: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..rows];
+    portable::linear_add(&plain, input, &mut [], expected);
+    linear_add(&four, input, spare, output);
+    room.output == room.expected
+}
+
 /// Sometimes all the room there is, sometimes only what one token needs.
 fn expanded_room<'r>(shape: &Shape, expanded: &'r mut [u32]) -> &'r mut [u32] {
     let words = if shape.rows.is_multiple_of(8) { shape.columns / 2 } else { expanded.len() };
@@ -71,8 +114,10 @@ fn expanded_room<'r>(shape: &Shape, expanded: &'r mut [u32]) -> &'r mut [u32] {
 
 fn matrices<'r>(shape: &Shape, plain: &'r [u32], packed: &'r [u32]) -> (Linear<'r>, Linear<'r>) {
     let &Shape { rows, columns, .. } = shape;
-    let words = linear_words(rows, columns);
-    (Linear { rows, columns, packed: &plain[..words] }, Linear { rows, columns, packed: &packed[..words] })
+    let plain = &plain[..portable::LAYOUT.words(rows, columns)];
+    let packed = &packed[..LAYOUT.words(rows, columns)];
+    let linear = |packed| Linear { rows, columns, bits: Bits::Eight, packed };
+    (linear(plain), linear(packed))
 }
 
 /// Draws a shape, weights, biases at and below the bound that `bake` proves, multipliers, and input.
@@ -93,9 +138,8 @@ fn fill(random: &mut Random, room: &mut Room) -> Shape {
             multiplier: random.next() as i32 >> (32 - scale),
         }
     };
-    let words = linear_words(rows, columns);
-    pack_linear(portable::LAYOUT, columns, row, &mut room.plain[..words]);
-    pack_linear(LAYOUT, columns, row, &mut room.packed[..words]);
+    pack_linear(portable::LAYOUT, columns, row, &mut room.plain[..portable::LAYOUT.words(rows, columns)]);
+    pack_linear(LAYOUT, columns, row, &mut room.packed[..LAYOUT.words(rows, columns)]);
     random.fill(cast_slice_mut(&mut room.input));
     room.expected.fill(0);
     room.output.fill(0);

@@ -19,8 +19,8 @@ board::program!(run);
 /// Everything the cases share, as large as the smallest board allows: 16 KB of RAM in all.
 pub struct Room {
     weights: [i8; 2048],
-    plain: [u32; 768],
-    packed: [u32; 768],
+    plain: [u32; 576],
+    packed: [u32; 1152],
     input: [u32; 192],
     expanded: [u32; 320],
     expected: [u32; 192],
@@ -30,8 +30,8 @@ pub struct Room {
 impl Room {
     const EMPTY: Self = Self {
         weights: [0; 2048],
-        plain: [0; 768],
-        packed: [0; 768],
+        plain: [0; 576],
+        packed: [0; 1152],
         input: [0; 192],
         expanded: [0; 320],
         expected: [0; 192],
@@ -46,6 +46,7 @@ const KERNELS: &[(&str, u32, Case)] = &[
     ("linear", 400, linear::linear_case),
     ("linear_add", 400, linear::linear_add_case),
     ("linear_overlapping", 400, linear::linear_overlapping_case),
+    ("linear, 4 bits", 400, linear::four_bits_case),
     ("scores", 400, attention::scores_case),
     ("scores_three", 400, attention::scores_three_case),
     ("soften", 400, attention::soften_case),

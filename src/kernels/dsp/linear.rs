@@ -5,7 +5,7 @@
 //! expanded once to X = x₁ and Z = 256·x₀ − x₁, so that h·X + b₀·Z = 256·(b₀x₀ + b₁x₁): three instructions for four
 //! products, of which only one unpacks.
 
-use microformer_packed::{GROUP, Layout, Linear, TOGETHER, linear_words};
+use microformer_packed::{GROUP, Layout, Linear, TOGETHER};
 
 use super::are_multiples_of_four;
 use super::chain::expand_three;
@@ -53,7 +53,7 @@ fn run<T>(matrix: &Linear, (input, hop): (&[i8], usize), expanded: &mut [u32], o
     let packed = matrix.packed.as_ptr_range();
     let fits = are_multiples_of_four(&[rows, columns, hop, input.as_ptr().addr(), output.as_ptr().addr()])
         && rows.min(columns) > 0
-        && matrix.packed.len() == linear_words(rows, columns)
+        && matrix.packed.len() == LAYOUT.words(rows, columns)
         && expanded.len() >= columns / 2;
     debug_assert!(fits, "lengths of matrix, tokens and room");
     if !fits {

@@ -3,7 +3,7 @@
 //! `input` holds whole tokens of `columns` values, the output as many of `rows`. `bake` has proved for every row that
 //! Σ|weight| · 127 + |bias| < 2²³, so that no sum of 256 times the products leaves 32 bits.
 
-use microformer_packed::{GROUP, LANES, Layout, Linear, group_words};
+use microformer_packed::{GROUP, LANES, Layout, Linear};
 
 use crate::arith::{requantize, saturate_i8, saturate_i16};
 
@@ -32,10 +32,10 @@ pub fn linear_add(matrix: &Linear, input: &[i8], _expanded: &mut [u32], stream: 
 fn for_each_group<T>(matrix: &Linear, input: &[i8], output: &mut [T], mut store: impl FnMut([i32; GROUP], &mut [T])) {
     let (rows, columns) = (matrix.rows, matrix.columns);
     debug_assert_eq!(input.len() * rows, output.len() * columns, "tokens in and out");
-    debug_assert_eq!(matrix.packed.len(), microformer_packed::linear_words(rows, columns), "packed words");
+    debug_assert_eq!(matrix.packed.len(), LAYOUT.words(rows, columns), "packed words");
     for (input, output) in input.chunks_exact(columns.max(1)).zip(output.chunks_exact_mut(rows.max(1))) {
         for (group, output) in
-            matrix.packed.chunks_exact(group_words(columns).max(1)).zip(output.chunks_exact_mut(GROUP))
+            matrix.packed.chunks_exact(LAYOUT.group_words(columns).max(1)).zip(output.chunks_exact_mut(GROUP))
         {
             store(group_sums(group, input), output);
         }

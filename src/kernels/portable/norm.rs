@@ -62,12 +62,13 @@ impl Deviation {
     /// The value's deviation over the standard deviation, times its gain, plus its bias, in the output's scale.
     #[inline]
     fn normalize(&self, value: i16, [multiplier, bias]: [i32; 2]) -> i32 {
+        (requantize(requantize(self.scale(value), self.inverse_q31), multiplier).wrapping_add(bias)) >> 8
+    }
+
+    /// The value's deviation, ready for the multiplication with the inverse root.
+    #[inline(always)]
+    pub fn scale(&self, value: i16) -> i32 {
         let deviation = self.len * i32::from(value) - self.sum;
-        let scaled = if self.shift < 0 {
-            deviation >> self.shift.unsigned_abs().min(31)
-        } else {
-            deviation << self.shift.min(31)
-        };
-        (requantize(requantize(scaled, self.inverse_q31), multiplier).wrapping_add(bias)) >> 8
+        if self.shift < 0 { deviation >> self.shift.unsigned_abs().min(31) } else { deviation << self.shift.min(31) }
     }
 }

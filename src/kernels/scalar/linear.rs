@@ -1,0 +1,63 @@
+//! Matrix × vectors with two products in one 32-bit multiplication.
+//!
+//! Two neighbouring weights stand in a word as P = b₀ + 2¹⁶·b₁, two activations are expanded once to X = x₁ + 2¹⁶·x₀, and
+//! modulo 2³²
+//!
+//!     P·X = b₀x₁ + 2¹⁶·(b₀x₀ + b₁x₁)
+//!
+//! With all of them in [−127, 127] the upper half is at most 2 · 127² = 32,258 < 2¹⁵ and the lower at most 127² < 2¹⁴, so
+//! (P·X + 2¹⁵) >> 16 is b₀x₀ + b₁x₁ exactly. `bake` has proved that the sums stay below 2²³.
+
+use microformer_packed::{Layout, Linear};
+
+use super::chip::{expand_fours, rows_to_bytes, rows_to_stream};
+
+/// The order of weights that these kernels eat.
+pub const LAYOUT: Layout = if cfg!(armv6m) { Layout::WideInTwos } else { Layout::Wide };
+
+/// All rows of one token: expanded activations, the matrix and its end, results, columns.
+type Rows<T> = unsafe extern "C" fn(*const u32, *const u32, *const u32, *mut T, usize);
+
+/// `output = saturate(W · input + bias)`, 8 bits. `expanded` holds `columns / 2` words.
+pub fn linear(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [i8]) {
+    run(matrix, input, expanded, output, rows_to_bytes);
+}
+
+/// `stream += W · input + bias`, 16 bits, saturating twice: the delta, then the sum. `expanded` as for [`linear`].
+pub fn linear_add(matrix: &Linear, input: &[i8], expanded: &mut [u32], stream: &mut [i16]) {
+    run(matrix, input, expanded, stream, rows_to_stream);
+}
+
+fn run<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T], multiply: Rows<T>) {
+    let (rows, columns) = (matrix.rows, matrix.columns);
+    let packed = matrix.packed.as_ptr_range();
+    let fits = (rows | columns | input.as_ptr().addr() | output.as_ptr().addr()).is_multiple_of(4)
+        && rows.min(columns) > 0
+        && matrix.packed.len() == LAYOUT.words(rows, columns)
+        && expanded.len() >= columns / 2;
+    debug_assert!(fits && input.len() * rows == output.len() * columns, "lengths of matrix, tokens and room");
+    if !fits {
+        return;
+    }
+    for (token, results) in input.chunks_exact(columns).zip(output.chunks_exact_mut(rows)) {
+        expand(token, expanded);
+        // SAFETY: `columns / 2` words are expanded, the matrix has the words of `rows` rows, `results` are as many values
+        // and start on a word: all checked above.
+        unsafe { multiply(expanded.as_ptr(), packed.start, packed.end, results.as_mut_ptr(), columns) };
+    }
+}
+
+/// X = x₁ + 2¹⁶·x₀ for every two activations, which come in fours and start on a word.
+pub fn expand(token: &[i8], expanded: &mut [u32]) {
+    let fits = (token.len() | token.as_ptr().addr()).is_multiple_of(4) && expanded.len() >= token.len() / 2;
+    debug_assert!(fits, "whole words of activations, and room for them");
+    if fits && !token.is_empty() {
+        // SAFETY: just checked.
+        unsafe { expand_fours(token.as_ptr(), expanded.as_mut_ptr(), token.len()) };
+    }
+}
+
+/// `65536 · even + odd`.
+pub fn join(even: i8, odd: i8) -> u32 {
+    ((i32::from(even) << 16) + i32::from(odd)) as u32
+}

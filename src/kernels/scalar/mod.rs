@@ -1,0 +1,26 @@
+//! The kernels on chips without the DSP extension (Cortex-M0, M0+, M3): the bits of [`super::portable`] in a third of its
+//! instructions.
+//!
+//! Matrices lie in flash with two weights to a word, so that one 32-bit multiplication does two products (see [`linear`]).
+//! What differs between the two instruction sets stands in `v6` and `v7`; all else is plain Rust, blocked so that loads
+//! are shared.
+#![allow(unsafe_code)]
+
+mod attention;
+mod depthwise;
+mod linear;
+mod norm;
+#[cfg(armv6m)]
+mod v6;
+#[cfg(armv6m)]
+use v6 as chip;
+#[cfg(not(armv6m))]
+mod v7;
+#[cfg(not(armv6m))]
+use v7 as chip;
+
+pub use super::portable::{activate, relu};
+pub use attention::{mix, scores, scores_three, soften, store_key, store_value};
+pub use depthwise::depthwise;
+pub use linear::{LAYOUT, linear, linear_add};
+pub use norm::{norm, norm_stream, rescale};

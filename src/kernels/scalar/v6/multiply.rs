@@ -1,0 +1,338 @@
+//! The loops for ARMv6-M: two rows at a time, `MULS`, `ASRS` and `ADCS` for every two products.
+//!
+//! `ASRS #16` leaves the bit that rounds in the carry, where `ADCS` takes it from. A group in the stream is `[bias; 2]`, the
+//! words, `[multiplier; 2]`. The chain of eight steps of four columns is entered in the middle.
+//!
+//! There is no multiplication that gives more than 32 bits. With s = 2¹⁶·s₁ + s₀ and m = 2¹⁶·m₁ + m₀ (s₁, m₁ signed)
+//!
+//!     (s·m + 2²³) >> 24 = 2⁸·s₁m₁ + ((s₁m₀ + s₀m₁ + (s₀m₀ >> 16) + 2⁷) >> 8)
+//!
+//! exactly, as 2²³ is a multiple of 2¹⁶. |s| < 2²³ and |m| < 127 · 2²⁴ (`bake` proves both) keep the middle inside 32 bits:
+//! 2⁷·2¹⁶ + 2¹⁶ · 127 · 2⁸ + 2¹⁶ + 2¹⁵ < 2³¹.
+
+use core::arch::naked_asm;
+
+/// X = x₁ + 2¹⁶·x₀ for every two of `len` activations.
+///
+/// # Safety
+/// `len` is a multiple of 4, not 0; `token` has as many bytes and starts on a word, `expanded` has half as many words.
+#[unsafe(naked)]
+pub unsafe extern "C" fn expand_fours(token: *const i8, expanded: *mut u32, len: usize) {
+    naked_asm!(
+        "push {{r4-r6, lr}}",
+        "2:",
+        "ldmia r0!, {{r3}}",
+        "lsls r4, r3, #24",
+        "asrs r4, r4, #8",
+        "lsls r5, r3, #16",
+        "asrs r5, r5, #24",
+        "adds r4, r4, r5",
+        "lsls r5, r3, #8",
+        "asrs r5, r5, #24",
+        "lsls r5, r5, #16",
+        "asrs r6, r3, #24",
+        "adds r5, r5, r6",
+        "stmia r1!, {{r4, r5}}",
+        "subs r2, #4",
+        "bne 2b",
+        "pop {{r4-r6, pc}}",
+    )
+}
+
+/// Two columns of rows r6 and r7 with X in `$x`, into the sums r2 and r3.
+macro_rules! two_columns {
+    ($x:literal) => {
+        concat!(
+            "ldmia r0!, {{r6, r7}}\n",
+            "muls r6, ",
+            $x,
+            ", r6\n",
+            "muls r7, ",
+            $x,
+            ", r7\n",
+            "asrs r6, r6, #16\n",
+            "adcs r2, r2, r6\n",
+            "asrs r7, r7, #16\n",
+            "adcs r3, r3, r7\n",
+        )
+    };
+}
+
+/// `requantize(256 · sum, multiplier)` in place of the sum, plus what lr has above 2⁷, in 1/256. Uses r1, r6, r7.
+macro_rules! requantize_one {
+    ($sum:literal, $multiplier:literal) => {
+        concat!(
+            "uxth r6, ",
+            $sum,
+            "\n",
+            "asrs ",
+            $sum,
+            ", ",
+            $sum,
+            ", #16\n",
+            "uxth r7, ",
+            $multiplier,
+            "\n",
+            "asrs ",
+            $multiplier,
+            ", ",
+            $multiplier,
+            ", #16\n",
+            "movs r1, r6\n",
+            "muls r1, ",
+            $multiplier,
+            ", r1\n",
+            "muls r6, r7, r6\n",
+            "muls r7, ",
+            $sum,
+            ", r7\n",
+            "muls ",
+            $multiplier,
+            ", ",
+            $sum,
+            ", ",
+            $multiplier,
+            "\n",
+            "lsrs r6, r6, #16\n",
+            "adds r6, r6, r7\n",
+            "adds r6, r6, r1\n",
+            "add r6, lr\n",
+            "asrs r6, r6, #8\n",
+            "lsls ",
+            $multiplier,
+            ", ",
+            $multiplier,
+            ", #8\n",
+            "adds ",
+            $sum,
+            ", r6, ",
+            $multiplier,
+            "\n",
+        )
+    };
+}
+
+/// [`requantize_one`] for a multiplier below 2¹⁶.
+macro_rules! requantize_short {
+    ($sum:literal, $multiplier:literal) => {
+        concat!(
+            "uxth r6, ",
+            $sum,
+            "\n",
+            "asrs ",
+            $sum,
+            ", ",
+            $sum,
+            ", #16\n",
+            "muls r6, ",
+            $multiplier,
+            ", r6\n",
+            "muls ",
+            $sum,
+            ", ",
+            $multiplier,
+            ", ",
+            $sum,
+            "\n",
+            "lsrs r6, r6, #16\n",
+            "adds ",
+            $sum,
+            ", ",
+            $sum,
+            ", r6\n",
+            "add ",
+            $sum,
+            ", lr\n",
+            "asrs ",
+            $sum,
+            ", ",
+            $sum,
+            ", #8\n",
+        )
+    };
+}
+
+/// All rows of one token: `$store` takes the requantised sums r2 and r3, plus what `$rounding` has above 2⁷, to the place
+/// r11, which it advances; `$rare` holds the parts of it that are seldom needed.
+macro_rules! rows {
+    ($name:ident, $output:ty, $rounding:literal, $store:expr, $rare:expr) => {
+        /// All rows of one token. `end` is the end of `packed`.
+        ///
+        /// # Safety
+        /// `columns` is a multiple of 4, not 0; `expanded` has half as many words; `packed … end` is a matrix of whole
+        /// groups of `columns` columns, not empty; `output` has a value for each row and starts on a word.
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name(
+            expanded: *const u32,
+            packed: *const u32,
+            end: *const u32,
+            output: *mut $output,
+            columns: usize,
+        ) {
+            naked_asm!(
+                "push {{r4-r7, lr}}",
+                "mov r4, r8",
+                "mov r5, r9",
+                "mov r6, r10",
+                "mov r7, r11",
+                "push {{r4-r7}}",
+                "ldr r4, [sp, #36]",
+                "mov r8, r0",
+                "mov r10, r2",
+                "mov r11, r3",
+                "lsls r5, r4, #1",
+                "adds r5, r5, r0",
+                "mov r9, r5",
+                // r12: where the chain is entered first, 30 bytes for every four columns.
+                "lsrs r4, r4, #2",
+                "subs r4, #1",
+                "lsls r4, r4, #29",
+                "lsrs r4, r4, #29",
+                "adds r4, #1",
+                "movs r6, #30",
+                "muls r4, r6, r4",
+                "adr r5, 4f",
+                "subs r5, r5, r4",
+                "adds r5, #1",
+                "mov r12, r5",
+                $rounding,
+                "mov lr, r4",
+                "mov r0, r1",
+                "mov r1, r8",
+                "ldmia r0!, {{r2, r3}}",
+                "bx r12",
+                ".p2align 2",
+                "3:",
+                ".rept 8",
+                "ldmia r1!, {{r4, r5}}",
+                two_columns!("r4"),
+                two_columns!("r5"),
+                ".endr",
+                ".p2align 2",
+                "4:",
+                "cmp r1, r9",
+                "bne 3b",
+                "ldmia r0!, {{r4, r5}}",
+                // Most multipliers have no upper half, and half of the products are zero.
+                "movs r6, r4",
+                "orrs r6, r5",
+                "lsrs r6, r6, #16",
+                "bne 7f",
+                requantize_short!("r2", "r4"),
+                requantize_short!("r3", "r5"),
+                "6:",
+                $store,
+                "cmp r0, r10",
+                "beq 5f",
+                "mov r1, r8",
+                "ldmia r0!, {{r2, r3}}",
+                "bx r12",
+                "5:",
+                "pop {{r4-r7}}",
+                "mov r8, r4",
+                "mov r9, r5",
+                "mov r10, r6",
+                "mov r11, r7",
+                "pop {{r4-r7, pc}}",
+                "7:",
+                requantize_one!("r2", "r4"),
+                requantize_one!("r3", "r5"),
+                "b 6b",
+                $rare,
+            )
+        }
+    };
+}
+
+// Bytes are stored after a comparison of value + 127 with 254, both unsigned; the 127 came with the rounding.
+rows!(
+    rows_to_bytes,
+    i8,
+    "movs r4, #255
+     lsls r4, r4, #7",
+    "cmp r2, #254
+     bhi 20f
+     21:
+     cmp r3, #254
+     bhi 30f
+     31:
+     subs r2, #127
+     subs r3, #127
+     mov r1, r11
+     strb r2, [r1]
+     strb r3, [r1, #1]
+     adds r1, #2
+     mov r11, r1",
+    "20:
+     mvns r2, r2
+     asrs r2, r2, #31
+     lsls r2, r2, #1
+     uxtb r2, r2
+     b 21b
+     30:
+     mvns r3, r3
+     asrs r3, r3, #31
+     lsls r3, r3, #1
+     uxtb r3, r3
+     b 31b"
+);
+
+/// r7 with `$value` outside 16 bits becomes the nearest value inside.
+macro_rules! nearest {
+    ($here:literal, $back:literal, $value:literal) => {
+        concat!(
+            $here,
+            ":\n",
+            "asrs ",
+            $value,
+            ", ",
+            $value,
+            ", #31\n",
+            "movs r7, #1\n",
+            "lsls r7, r7, #15\n",
+            "subs r7, #1\n",
+            "eors ",
+            $value,
+            ", r7\n",
+            "b ",
+            $back,
+            "b\n",
+        )
+    };
+}
+
+/// Is `$value` outside 16 bits?
+macro_rules! within {
+    ($rare:literal, $back:literal, $value:literal) => {
+        concat!("sxth r7, ", $value, "\n", "cmp r7, ", $value, "\n", "bne ", $rare, "f\n", $back, ":\n",)
+    };
+}
+
+rows!(
+    rows_to_stream,
+    i16,
+    "movs r4, #128",
+    concat!(
+        "mov r1, r11\n",
+        "ldr r4, [r1]\n",
+        "sxth r5, r4\n",
+        "asrs r4, r4, #16\n",
+        within!("20", "21", "r2"),
+        within!("30", "31", "r3"),
+        "adds r2, r2, r5\n",
+        "adds r3, r3, r4\n",
+        within!("40", "41", "r2"),
+        within!("50", "51", "r3"),
+        "uxth r2, r2\n",
+        "lsls r3, r3, #16\n",
+        "orrs r2, r3\n",
+        "stmia r1!, {{r2}}\n",
+        "mov r11, r1\n",
+    ),
+    concat!(
+        nearest!("20", "21", "r2"),
+        nearest!("30", "31", "r3"),
+        nearest!("40", "41", "r2"),
+        nearest!("50", "51", "r3"),
+    )
+);

@@ -1,0 +1,176 @@
+//! The loops for ARMv7-M: four rows at a time, `MLA` and `ADD … ASR #16` for every two products.
+//!
+//! A group in the stream is `[bias; 4]`, the words, `[multiplier; 4]`. The chain of sixteen steps of four columns is entered
+//! in the middle: a width that is no multiple of 64 costs one jump a group, not a loop for the rest.
+
+use core::arch::naked_asm;
+
+/// X = x₁ + 2¹⁶·x₀ for every two of `len` activations.
+///
+/// # Safety
+/// `len` is a multiple of 4, not 0; `token` has as many bytes and starts on a word, `expanded` has half as many words.
+#[unsafe(naked)]
+pub unsafe extern "C" fn expand_fours(token: *const i8, expanded: *mut u32, len: usize) {
+    naked_asm!(
+        "push {{r4, lr}}",
+        "2:",
+        "ldr r3, [r0], #4",
+        "subs r2, #4",
+        "sxtb r4, r3",
+        "sxtb r12, r3, ror #8",
+        "add r4, r12, r4, lsl #16",
+        "sxtb r12, r3, ror #16",
+        "asr r3, r3, #24",
+        "add r12, r3, r12, lsl #16",
+        "strd r4, r12, [r1], #8",
+        "bne 2b",
+        "pop {{r4, pc}}",
+    )
+}
+
+/// Four products of rows r6–r9 with X in `$x`, into the sums r2–r5; lr is 2¹⁵.
+macro_rules! two_columns {
+    ($x:literal) => {
+        concat!(
+            "ldmia.w r1!, {{r6-r9}}\n",
+            "mla r6, r6, ",
+            $x,
+            ", lr\n",
+            "mla r7, r7, ",
+            $x,
+            ", lr\n",
+            "mla r8, r8, ",
+            $x,
+            ", lr\n",
+            "mla r9, r9, ",
+            $x,
+            ", lr\n",
+            "add.w r2, r2, r6, asr #16\n",
+            "add.w r3, r3, r7, asr #16\n",
+            "add.w r4, r4, r8, asr #16\n",
+            "add.w r5, r5, r9, asr #16\n",
+        )
+    };
+}
+
+/// `requantize(256 · sum, multiplier)` of the four sums r2–r5 with the multipliers r6–r9.
+macro_rules! requantize_four {
+    () => {
+        "ldmia.w r1!, {{r6-r9}}
+         lsls r2, r2, #8
+         lsls r3, r3, #8
+         lsls r4, r4, #8
+         lsls r5, r5, #8
+         smull r6, r2, r2, r6
+         smull r7, r3, r3, r7
+         smull r8, r4, r4, r8
+         smull r9, r5, r5, r9
+         add r2, r2, r6, lsr #31
+         add r3, r3, r7, lsr #31
+         add r4, r4, r8, lsr #31
+         add r5, r5, r9, lsr #31
+         "
+    };
+}
+
+/// All rows of one token: `$store` takes the requantised sums r2–r5 to the place r12, which it advances.
+macro_rules! rows {
+    ($name:ident, $output:ty, $store:expr) => {
+        /// All rows of one token. `end` is the end of `packed`.
+        ///
+        /// # Safety
+        /// `columns` is a multiple of 4, not 0; `expanded` has half as many words; `packed … end` is a matrix of whole
+        /// groups of `columns` columns, not empty; `output` has a value for each row and starts on a word.
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name(
+            expanded: *const u32,
+            packed: *const u32,
+            end: *const u32,
+            output: *mut $output,
+            columns: usize,
+        ) {
+            naked_asm!(
+                "push {{r4-r11, lr}}",
+                "ldr r4, [sp, #36]",
+                "mov r12, r3",
+                "movw lr, #0x8000",
+                "add r5, r0, r4, lsl #1",
+                // r7: where the chain is entered first, 76 bytes for every four columns.
+                "lsrs r4, r4, #2",
+                "subs r4, #1",
+                "and r4, r4, #15",
+                "adds r4, #1",
+                "movs r6, #76",
+                "adr.w r7, 4f",
+                "mls r7, r4, r6, r7",
+                "orr r7, r7, #1",
+                // The frame: expanded, end of packed, end of expanded, entry.
+                "push {{r0, r2, r5, r7}}",
+                "ldmia.w r1!, {{r2-r5}}",
+                "bx r7",
+                ".p2align 2",
+                "3:",
+                ".rept 16",
+                "ldmia.w r0!, {{r10, r11}}",
+                two_columns!("r10"),
+                two_columns!("r11"),
+                ".endr",
+                "4:",
+                "ldr r10, [sp, #8]",
+                "cmp r0, r10",
+                "bne.w 3b",
+                requantize_four!(),
+                $store,
+                "ldmia.w sp, {{r0, r2, r5, r7}}",
+                "cmp r1, r2",
+                "beq 5f",
+                "ldmia.w r1!, {{r2-r5}}",
+                "bx r7",
+                "5:",
+                "add sp, #16",
+                "pop {{r4-r11, pc}}",
+            )
+        }
+    };
+}
+
+rows!(
+    rows_to_bytes,
+    i8,
+    "ssat r2, #8, r2
+     ssat r3, #8, r3
+     ssat r4, #8, r4
+     ssat r5, #8, r5
+     bfi r2, r3, #8, #8
+     bfi r4, r5, #8, #8
+     bfi r2, r4, #16, #16
+     and r6, r2, #0x7f7f7f7f
+     add r6, r6, #0x7f7f7f7f
+     bic r6, r2, r6
+     and r6, r6, #0x80808080
+     add r2, r2, r6, lsr #7
+     str r2, [r12], #4"
+);
+
+rows!(
+    rows_to_stream,
+    i16,
+    "ssat r2, #16, r2
+     ssat r3, #16, r3
+     ssat r4, #16, r4
+     ssat r5, #16, r5
+     ldrd r6, r7, [r12]
+     sxth r8, r6
+     sxth r9, r7
+     add r2, r2, r8
+     add r3, r3, r6, asr #16
+     add r4, r4, r9
+     add r5, r5, r7, asr #16
+     ssat r2, #16, r2
+     ssat r3, #16, r3
+     ssat r4, #16, r4
+     ssat r5, #16, r5
+     bfi r2, r3, #16, #16
+     bfi r4, r5, #16, #16
+     strd r2, r4, [r12], #8"
+);
