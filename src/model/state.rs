@@ -144,7 +144,7 @@ impl<'s, 'm> Run<'s, 'm> {
     fn new(model: &'m Model<'m>, chunk: usize, clock: &'s mut Clock, words: &'s mut [u32]) -> Self {
         let mut words = Words(words);
         let scores = words.halves(model.scores());
-        let history = words.take(Memory::of(model, chunk).history - model.score_words());
+        let history = words.take(model.history_words() - model.score_words());
         let stream = words.halves(chunk * padded(model.width));
         Self { model, clock, scores, history, stream, scratch: words.0, chunk }
     }
