@@ -21,7 +21,7 @@ impl Memory {
     /// The memory of `model` when it takes `chunk` tokens through each layer at once.
     #[must_use]
     pub const fn of(model: &Model, chunk: usize) -> Self {
-        let mut history = model.embed.history_words() + model.score_words() + model.pool_words();
+        let history = model.history_words();
         let mut wide = 0;
         let mut mixed = 0;
         let mut row = 0;
@@ -30,7 +30,6 @@ impl Memory {
         let mut index = 0;
         while index < model.blocks.len() {
             let block = &model.blocks[index];
-            history += block.history_words(model.layout);
             wide = max(wide, block.wide());
             mixed = max(mixed, block.attention.output.columns);
             row = max(row, block.attention.row());
@@ -59,6 +58,18 @@ impl Memory {
 }
 
 impl Model<'_> {
+    /// What the next step looks back at, scores included. Asked at every frame, so apart from all else.
+    #[must_use]
+    pub const fn history_words(&self) -> usize {
+        let mut words = self.embed.history_words() + self.score_words() + self.pool_words();
+        let mut index = 0;
+        while index < self.blocks.len() {
+            words += self.blocks[index].history_words(self.layout);
+            index += 1;
+        }
+        words
+    }
+
     /// Length of the score vector, padded.
     #[must_use]
     pub const fn scores(&self) -> usize {

@@ -24,7 +24,7 @@ const DSP: Prices = Prices {
     group: 13.14,
     mac: 0.839,
     expanded: 1.0,
-    unpacked: 2.3,
+    unpacked: 1.91,
     norm: 190.7,
     norm_value: 9.62,
     rescaled: 6.74,
