@@ -80,7 +80,10 @@ impl Clock {
     /// at 64 MHz.
     pub fn since(&self, begun: u32) -> u32 {
         match self.source {
-            Source::None => 0,
+            Source::None => {
+                let _ = begun;
+                0
+            }
             #[cfg(all(target_os = "none", not(armv6m)))]
             Source::Dwt => self.now().wrapping_sub(begun),
             // It counts down.

@@ -121,7 +121,9 @@ fn finish(raw: Raw, config: &Config, file: &str) -> Result<Data> {
     let labels = labels::number(&raw.labels, &raw.classes, config, file)?;
     let mut sequences = Vec::with_capacity(raw.inputs.len());
     for ((frames, name), label) in raw.inputs.into_iter().zip(raw.names).zip(labels) {
-        let input = fit(frames, config).map_err(|error| anyhow!("{file}, {name}: {error}"))?;
+        // A table that holds one sequence gives it the file's name.
+        let place = if name == file { name.clone() } else { format!("{file}, {name}") };
+        let input = fit(frames, config).map_err(|error| anyhow!("{place}: {error}"))?;
         sequences.push(Sequence { name, input, label });
     }
     Ok(Data { sequences })

@@ -225,7 +225,9 @@ impl Task {
         bail!(
             "{}: {} has no label; add y (npz), labels (safetensors), or a column label (CSV)",
             path.display(),
-            missing.map_or("a sequence", |sequence| &sequence.name)
+            missing
+                .filter(|sequence| sequence.name != path.display().to_string())
+                .map_or("it", |sequence| &sequence.name)
         )
     }
 
