@@ -116,7 +116,7 @@ fn check_depthwise(channels: usize, taps: usize, seed: u64) {
     let views: Vec<&[i8]> = inputs.iter().map(Vec::as_slice).collect();
     let mut output = vec![99; stored];
     let filter = Depthwise { channels: stored, taps, weights: &weights, affine: &affine };
-    portable::depthwise(&filter, &views, &mut output);
+    portable::depthwise(&filter, &views, 0, &mut output);
     for channel in 0..stored {
         let mut sum = f64::from(affine[channel][0]);
         for (tap, input) in inputs.iter().enumerate().filter(|(_, input)| !input.is_empty()) {
