@@ -31,20 +31,21 @@ fn run() -> Result<(), &'static str> {
         };
     }
     baked::for_each_model!(compare);
-    listen();
-    Ok(())
+    listen()
 }
 
-/// The front end with all its stages, on loud and quiet noise.
-fn listen() {
-    const FRAMES: usize = 60;
-    let mut state = front_end::FrontEndState::new();
+/// The front end with all its stages, on loud and quiet noise, in pieces so small that they fit the smallest stack.
+fn listen() -> Result<(), &'static str> {
+    const PIECES: usize = 480;
+    const PIECE: usize = 20;
+    let state = board::once!(: front_end::FrontEndState = front_end::FrontEndState::new())
+        .ok_or("the front end is taken twice")?;
     let mut features = [0; front_end::FRONT_END.filterbank.channels()];
     let (mut digest, mut noise) = (0u32, 1u32);
-    for frame in 0..FRAMES {
-        let samples: [i16; front_end::FRONT_END.window.step] = core::array::from_fn(|_| {
+    for piece in 0..PIECES {
+        let samples: [i16; PIECE] = core::array::from_fn(|_| {
             noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (noise as i32 >> 16 >> (frame % 16)) as i16
+            (noise as i32 >> 16 >> (piece / 8 % 16)) as i16
         });
         let mut samples = samples.as_slice();
         while state.process(&front_end::FRONT_END, &mut samples, &mut features) {
@@ -54,6 +55,7 @@ fn listen() {
         }
     }
     board::say!("front end: features {:08x}", digest);
+    Ok(())
 }
 
 /// One token at a time.

@@ -78,9 +78,16 @@ fn measure_step(model: &'static Model<'static>, workspace: &mut Workspace, clock
     meter::end();
     board::say!("step: {} {}", clock.since(begin), clock.unit());
     meter::begin();
-    run.step(&mut Marks);
+    run.step(&mut Watcher::Marks);
     meter::end();
-    run.step(&mut Names { model, way: "layer", before: window(model), tokens: 0, clock, begin: clock.now() });
+    run.step(&mut Watcher::Names(Names {
+        model,
+        way: "layer",
+        before: window(model),
+        tokens: 0,
+        clock,
+        begin: clock.now(),
+    }));
     stack
 }
 
@@ -97,25 +104,34 @@ fn measure_pass(model: &'static Model<'static>, workspace: &mut Workspace, clock
     let mut run = workspace.begin(model, CHUNK);
     run.prepare(SEQUENCE);
     meter::begin();
-    run.pass(SEQUENCE, |_| {}, &mut Marks);
+    run.pass(SEQUENCE, |_| {}, &mut Watcher::Marks);
     meter::end();
     let mut run = workspace.begin(model, CHUNK);
     run.prepare(SEQUENCE);
-    let mut names = Names { model, way: "pass-layer", before: 0, tokens: 0, clock, begin: clock.now() };
-    run.pass(SEQUENCE, |_| {}, &mut names);
+    let names = Names { model, way: "pass-layer", before: 0, tokens: 0, clock, begin: clock.now() };
+    run.pass(SEQUENCE, |_| {}, &mut Watcher::Names(names));
 }
 
 fn window(model: &Model) -> usize {
     model.blocks.iter().map(|block| block.attention.window).max().unwrap_or(0)
 }
 
-/// Ends a region with each layer.
-struct Marks;
+/// What is done when a layer has run. One type, so that the engine is compiled for it once.
+enum Watcher {
+    /// Ends a region.
+    Marks,
+    Names(Names),
+}
 
-impl Probe for Marks {
-    fn layer(&mut self, _layer: Layer, _output: Output<'_>) {
-        meter::end();
-        meter::begin();
+impl Probe for Watcher {
+    fn layer(&mut self, layer: Layer, output: Output<'_>) {
+        match self {
+            Self::Marks => {
+                meter::end();
+                meter::begin();
+            }
+            Self::Names(names) => names.layer(layer, output),
+        }
     }
 }
 
@@ -130,7 +146,8 @@ struct Names {
     begin: u32,
 }
 
-impl Probe for Names {
+impl Names {
+    #[inline(never)]
     fn layer(&mut self, layer: Layer, output: Output<'_>) {
         let (spent, unit) = (self.clock.since(self.begin), self.clock.unit());
         let values = match output {

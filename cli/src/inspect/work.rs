@@ -23,7 +23,7 @@ pub struct Units {
     pub attention_mac: f64,
     /// Values that go through a table.
     pub activation: f64,
-    /// Groups of four channels that a depthwise kernel takes at a place, and its multiplications.
+    /// Places of a depthwise kernel, and its multiplications.
     pub filter: f64,
     pub tap: f64,
     /// Bytes of frames that are moved on, and bytes of frames that are put side by side for a stem.
@@ -78,7 +78,7 @@ impl LayerWork {
     fn depthwise(&mut self, filter: &Depthwise, places: usize) {
         self.macs += filter.channels * filter.taps * places;
         self.flash_bytes += filter.weights.len() + 8 * filter.affine.len();
-        self.units.filter += (places * filter.channels / 4) as f64;
+        self.units.filter += places as f64;
         self.units.tap += (filter.channels * filter.taps * places) as f64;
     }
 }

@@ -3,7 +3,8 @@
 //! False alarms are rare, and a word that had none in an hour is not a word that never has one. So a word's rate is
 //! not its own count but what is to be expected after it (Poisson counts, exponentially distributed rates about the
 //! mean of all words): `mean · (1 + own) / (1 + mean)`. A word with few is held near the others, one with many stands
-//! for itself.
+//! for itself. All words pay one price for a false alarm; between two thresholds of equal worth the higher one is taken,
+//! so fewer false alarms than allowed may be what comes out.
 
 use super::judge::Kind;
 
@@ -98,7 +99,8 @@ mod tests {
     #[test]
     fn fewer_false_alarms_cost_words() {
         let mut events: Vec<Found> = (0..100).map(|step| found(0, 10000 + 200 * step, Kind::Right(0))).collect();
-        events.extend((0..20).map(|step| found(0, 9000 + 1000 * step, Kind::FalseAlarm)));
+        // The more certain, the rarer, as false alarms are.
+        events.extend((0..15).map(|step| found(0, 9000 + 100 * step * step, Kind::FalseAlarm)));
         let heard = |allowed: f64| {
             let threshold = thresholds(&events, &[0], allowed)[0];
             let passed = |event: &&Found| event.confidence >= threshold;
