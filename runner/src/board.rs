@@ -11,10 +11,11 @@ pub struct Board {
     pub chip: Option<&'static str>,
 }
 
-const BOARDS: [Board; 9] = [
+const BOARDS: [Board; 10] = [
     Board { name: "mps2-an385", machine: Some("mps2-an385"), chip: None },
     Board { name: "mps2-an386", machine: Some("mps2-an386"), chip: None },
     Board { name: "mps2-an505", machine: Some("mps2-an505"), chip: None },
+    Board { name: "mps3-an547", machine: Some("mps3-an547"), chip: None },
     Board { name: "lm3s6965evb", machine: Some("lm3s6965evb"), chip: Some("LM3S6965") },
     Board { name: "netduinoplus2", machine: Some("netduinoplus2"), chip: Some("STM32F405RGTx") },
     Board { name: "microbit", machine: Some("microbit"), chip: Some("nRF51822_xxAA") },

@@ -2,8 +2,7 @@
 //! half to a lock-free queue, from which the program reads.
 //!
 //! 1.28 MHz / 80 = 16,000 samples a second, from the crystal. Samples that find the queue full are counted, and so are
-//! halves that went by while interrupts were off. The HALs' own drivers either stop between two buffers or bring an
-//! executor; here the registers are enough.
+//! halves that went by while interrupts were off. A dozen registers are all it takes, so there is no HAL.
 #![allow(unsafe_code)]
 
 use super::queue::{Queue, Reader, Writer, missed};
