@@ -79,7 +79,8 @@ impl Screen {
                 );
             }
             Some(_) => {}
-            None if line.starts_with("score ") => {}
+            // What the summary tells, or only machines compare.
+            None if ["score ", "cost ", "fingerprint "].iter().any(|word| line.starts_with(word)) => {}
             None => {
                 self.clear();
                 println!("{line}");
