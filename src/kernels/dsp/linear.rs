@@ -48,6 +48,8 @@ struct Loops<T> {
     three: Three<T>,
 }
 
+// One copy for each door: shared, it would cost every call the passing of its loops.
+#[inline(always)]
 fn run<T>(matrix: &Linear, (input, hop): (&[i8], usize), expanded: &mut [u32], output: &mut [T], loops: Loops<T>) {
     let (rows, columns) = (matrix.rows, matrix.columns);
     let packed = matrix.packed.as_ptr_range();
