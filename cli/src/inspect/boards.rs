@@ -59,7 +59,7 @@ macro_rules! board {
 }
 
 /// Boards that exist first, emulated ones last.
-pub static BOARDS: [Board; 9] = [
+pub static BOARDS: [Board; 10] = [
     board!("microbit", Chip::M0, 16, Some("microbit"), Some("nRF51822_xxAA")),
     board!("microbit-v2", Chip::M4, 64, None, Some("nRF52833_xxAA")),
     board!("nrf52840", Chip::M4, 64, None, Some("nRF52840_xxAA")),
@@ -69,6 +69,7 @@ pub static BOARDS: [Board; 9] = [
     board!("mps2-an385", Chip::M3, 25, Some("mps2-an385"), None),
     board!("mps2-an386", Chip::M4, 25, Some("mps2-an386"), None),
     board!("mps2-an505", Chip::M33, 20, Some("mps2-an505"), None),
+    board!("mps3-an547", Chip::M33, 32, Some("mps3-an547"), None),
 ];
 
 impl Board {
