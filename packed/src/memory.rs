@@ -58,7 +58,7 @@ impl Memory {
 }
 
 impl Model<'_> {
-    /// What the next step looks back at, scores included. Asked at every frame, so apart from all else.
+    /// What the next step looks back at, scores included, in words.
     #[must_use]
     pub const fn history_words(&self) -> usize {
         let mut words = self.embed.history_words() + self.score_words() + self.pool_words();
