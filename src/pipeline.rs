@@ -20,13 +20,12 @@ impl Listener<'_> {
         self.front_end.window.step * self.model.stride()
     }
 
-    /// Tokens by which a smoothed posterior lags behind what was said: half of what it is a mean of.
-    const fn lag(&self) -> u64 {
-        let pooled = match self.model.pool {
+    /// Tokens that a word is taken to last: half of what the scores are a mean of.
+    const fn word(&self) -> u64 {
+        match self.model.pool {
             Pool::Each => 0,
             Pool::Mean { tokens } => tokens as u64 / 2,
-        };
-        pooled + self.decide.smoothing as u64 / 2
+        }
     }
 }
 
@@ -56,7 +55,8 @@ pub enum Progress {
     Token(Option<Heard>),
 }
 
-/// A word that was heard, with its times in samples since the start.
+/// A word that was heard, with its times in samples since the start: it ended about when its posterior rose. When it
+/// began is an estimate, as if all words were equally long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heard {
     pub label: usize,
@@ -113,10 +113,10 @@ impl<const WINDOW: usize, const POINTS: usize, const CHANNELS: usize, const WORD
     }
 }
 
-/// Tokens become samples, and the lag of the mean is taken back.
+/// Tokens become samples.
 #[must_use]
 pub fn heard(listener: &Listener, event: decide::Event) -> Heard {
-    let decide::Event { label, start, end, confidence } = event;
-    let sample = |token: u64| (token + 1).saturating_sub(listener.lag()) * listener.samples_per_token() as u64;
-    Heard { label, start: sample(start.saturating_sub(1)), end: sample(end), confidence }
+    let decide::Event { label, rise, confidence, .. } = event;
+    let sample = |tokens: u64| tokens * listener.samples_per_token() as u64;
+    Heard { label, start: sample((rise + 1).saturating_sub(listener.word())), end: sample(rise + 1), confidence }
 }

@@ -7,9 +7,10 @@ use microformer_packed::Decide;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     pub label: usize,
-    /// The token at which its posterior began to rise, and the one at which it was highest, counted from the start.
-    pub start: u64,
-    pub end: u64,
+    /// The token at which its posterior rose over half of the threshold, and the one at which it was highest, counted
+    /// from the start.
+    pub rise: u64,
+    pub peak: u64,
     /// The highest posterior.
     pub confidence: U1F15,
 }
@@ -42,16 +43,15 @@ impl Trigger {
         }
         let (label, confidence) = best(decide, posteriors)?;
         let threshold = decide.thresholds.get(label).copied().unwrap_or(Decide::NEVER);
-        let start = self.rising.filter(|(rising, _)| *rising == label).map_or(token, |(_, start)| start);
-        // A word begins to rise at a quarter of its threshold.
-        self.rising = (confidence.to_bits() >= threshold / 4).then_some((label, start));
+        let rise = self.rising.filter(|(rising, _)| *rising == label).map_or(token, |(_, rise)| rise);
+        self.rising = (confidence.to_bits() >= threshold / 2).then_some((label, rise));
         let is_higher = self.peak.is_none_or(|peak| confidence > peak.confidence);
         if confidence.to_bits() >= threshold && is_higher {
-            self.peak = Some(Event { label, start, end: token, confidence });
+            self.peak = Some(Event { label, rise, peak: token, confidence });
             return None;
         }
         let event = self.peak?;
-        let passed = token.wrapping_sub(event.end) as usize;
+        let passed = token.wrapping_sub(event.peak) as usize;
         if passed < patience(decide) {
             return None;
         }
@@ -97,7 +97,7 @@ mod tests {
     fn one_event_at_the_peak() {
         let heard =
             run(&DECIDE, &[[0.9, 0.1, 0.0], [0.5, 0.5, 0.0], [0.2, 0.8, 0.0], [0.3, 0.7, 0.0], [0.4, 0.6, 0.0]]);
-        let event = Event { label: 1, start: 1, end: 2, confidence: U1F15::from_num(0.8) };
+        let event = Event { label: 1, rise: 1, peak: 2, confidence: U1F15::from_num(0.8) };
         assert_eq!(heard[3], Some(event));
         assert_eq!(heard.iter().flatten().count(), 1);
     }
@@ -113,7 +113,7 @@ mod tests {
         let patient = Decide { smoothing: 4, ..DECIDE };
         let (first, second) = ([0.4, 0.6, 0.0], [0.1, 0.0, 0.9]);
         let heard = run(&patient, &[first, [0.5, 0.5, 0.0], second]);
-        assert_eq!(heard.iter().flatten().map(|event| (event.label, event.end)).next(), Some((2, 2)));
+        assert_eq!(heard.iter().flatten().map(|event| (event.label, event.peak)).next(), Some((2, 2)));
         assert_eq!(heard.iter().flatten().count(), 1);
     }
 
@@ -125,6 +125,6 @@ mod tests {
         assert_eq!(heard[1].map(|event| event.label), Some(1));
         // Three tokens after the first word's end there is none; the next begins at token 4.
         assert_eq!(heard.iter().flatten().count(), 2);
-        assert_eq!(heard[5].map(|event| (event.label, event.start)), Some((2, 4)));
+        assert_eq!(heard[5].map(|event| (event.label, event.rise)), Some((2, 4)));
     }
 }

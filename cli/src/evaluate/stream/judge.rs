@@ -7,7 +7,7 @@ use super::{Stream, seconds};
 use microformer::pipeline::Heard;
 use serde::Serialize;
 
-/// An event may come so long after the end of its word, or before its start: times of events are those of peaks.
+/// An event may come so long after the end of its word, or before its start: a word's end is known to a few tokens only.
 const TOLERANCE: f64 = 0.5;
 
 /// What an event turned out to be.
