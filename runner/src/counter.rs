@@ -25,17 +25,23 @@ pub struct Measured {
 
 /// Runs an image to its end; it must succeed.
 pub fn measure(image: &Image, arguments: &[&str]) -> Result<Measured> {
+    measure_watched(image, arguments, |_| {})
+}
+
+/// [`measure`]; `line` sees every line of the log as it comes.
+pub fn measure_watched(image: &Image, arguments: &[&str], line: impl FnMut(&str)) -> Result<Measured> {
     let report = temporary_file();
     let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
     let outcome = Run::new(image)?
         .arguments(arguments)
         .plugin(format!("{},out={}", plugin()?.display(), report.display()))
-        .execute(|_| {});
+        .execute(line);
     let text = fs::read_to_string(&report);
     // A report that was never written leaves nothing behind.
     let _ = fs::remove_file(&report);
     let outcome = outcome?;
-    ensure!(outcome.end == End::Exit(0), "the run ended as {:?}: {}", outcome.end, outcome.lines.join("; "));
+    outcome.end.verdict().map_err(anyhow::Error::msg)?;
+    ensure!(outcome.end == End::Exit(0), "{}", outcome.lines.last().map_or("the firmware failed", String::as_str));
     let text = text.context("the counter plugin wrote nothing: this QEMU may have been built without plugins")?;
     let regions = text.lines().map(region).collect::<Option<Vec<Cost>>>();
     Ok(Measured { regions: regions.context("the counter plugin's report cannot be read")?, lines: outcome.lines })

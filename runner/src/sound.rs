@@ -11,6 +11,14 @@ pub struct Prepared {
     is_temporary: bool,
 }
 
+impl Prepared {
+    /// How long it lasts, by its size: 16,000 samples of two bytes a second.
+    pub fn seconds(&self) -> Result<u32> {
+        let bytes = fs::metadata(&self.path).with_context(|| format!("cannot open {}", self.path.display()))?.len();
+        Ok((bytes / 32_000) as u32)
+    }
+}
+
 impl Drop for Prepared {
     fn drop(&mut self) {
         if self.is_temporary {
@@ -34,7 +42,8 @@ pub fn prepare(path: &Path) -> Result<Prepared> {
     }
     let converted =
         Prepared { path: env::temp_dir().join(format!("microformer-{}.wav", process::id())), is_temporary: true };
-    eprintln!("converting {} to 16 kHz, one channel, 16 bits", path.display());
+    eprintln!("converting {} to 16 kHz, one channel, 16 bits …", path.display());
+    eprintln!("(the first time this builds the converter, which takes a minute or two)");
     let command =
         ["run", "--quiet", "--profile", "host", "--target", "host-tuple", "-p", "microformer-cli", "--", "convert"];
     let status = cargo(&command).arg(&absolute).arg(&converted.path).status().context("cargo cannot be run")?;

@@ -12,6 +12,8 @@ pub enum Line<'l> {
     Word { label: &'l str, start: u32, end: u32, percent: u32 },
     /// `end after 16769 ms: 9 words, 0 samples lost`
     End { milliseconds: u32 },
+    /// `score yes -1204`
+    Score { label: &'l str },
     /// `state 13552 bytes, stack 2612 bytes`
     Memory { state: u32, stack: u32 },
 }
@@ -26,13 +28,20 @@ impl<'l> Line<'l> {
             }
             "heard" => Self::Word { label: words.get(1)?, start: number(2)?, end: number(5)?, percent: number(7)? },
             "end" => Self::End { milliseconds: number(2)? },
+            "score" => Self::Score { label: words.get(1)? },
             "state" => Self::Memory { state: number(1)?, stack: number(4)? },
             _ => return None,
         })
     }
 
-    pub fn word(&self) -> Option<&'l str> {
-        if let Self::Word { label, .. } = self { Some(label) } else { None }
+    /// A word that was heard, and when it ended.
+    pub fn word(&self) -> Option<(&'l str, u32)> {
+        if let Self::Word { label, end, .. } = self { Some((label, *end)) } else { None }
+    }
+
+    /// What the model can tell apart.
+    pub fn label(&self) -> Option<&'l str> {
+        if let Self::Score { label } = self { Some(label) } else { None }
     }
 
     pub fn end(&self) -> Option<u32> {
@@ -47,21 +56,27 @@ impl<'l> Line<'l> {
 /// Columns of the two bars.
 const BAR: usize = 24;
 
-/// Draws lines as they come, at the pace of the sound where somebody watches.
+/// Who watches wants to see a short sound as it is heard, but not to wait for an hour of it.
+const LONGEST_AT_ITS_PACE: u32 = 60;
+
+/// Draws lines as they come, at the pace of the sound where somebody watches a short one.
 pub struct Screen {
     is_watched: bool,
+    is_paced: bool,
     begun: Instant,
 }
 
 impl Screen {
-    pub fn new() -> Self {
-        Self { is_watched: stdout().is_terminal(), begun: Instant::now() }
+    pub fn new(seconds: u32) -> Self {
+        Self { is_watched: stdout().is_terminal(), is_paced: seconds <= LONGEST_AT_ITS_PACE, begun: Instant::now() }
     }
 
     pub fn show(&mut self, line: &str) {
         match Line::read(line) {
             Some(Line::Token { milliseconds, level, label, percent }) if self.is_watched => {
-                self.wait_for(milliseconds);
+                if self.is_paced {
+                    self.wait_for(milliseconds);
+                }
                 // Full scale is 32768; the ear hears in octaves.
                 let octaves = f64::from(level.max(1)).log2() / 15.0;
                 let (level, posterior) = (bar(octaves), bar(f64::from(percent) / 100.0));
@@ -80,7 +95,7 @@ impl Screen {
             }
             Some(_) => {}
             // What the summary tells, or only machines compare.
-            None if ["score ", "cost ", "fingerprint "].iter().any(|word| line.starts_with(word)) => {}
+            None if ["listening ", "cost ", "fingerprint "].iter().any(|word| line.starts_with(word)) => {}
             None => {
                 self.clear();
                 println!("{line}");
