@@ -17,6 +17,9 @@ use microformer::pipeline::{Heard, Progress};
 /// Samples to read at once: one step of the front end at 16 kHz.
 const PIECE: usize = 160;
 
+/// Samples of a minute. Once in it the firmware says that it is still there: silence is what a hanging one sounds like.
+const MINUTE: u64 = 60 * 16_000;
+
 /// Where the microphone is: here, on pins of the nRF52840 development kit that nothing else uses. Boards with one of
 /// their own: Arduino Nano 33 BLE Sense: clock P0.26, data P0.25, power P0.17; Seeed XIAO nRF52840 Sense: clock P1.00,
 /// data P0.16, power P1.10; Adafruit Feather nRF52840 Sense: clock P0.01, data P0.00, no power pin.
@@ -57,7 +60,11 @@ fn listen(pipeline: &mut Pipeline, clock: &Clock, source: &mut impl Source, ever
         if samples.is_empty() {
             break;
         }
+        let minute = time / MINUTE;
         time += samples.len() as u64;
+        if time / MINUTE != minute {
+            board::say!("listening for {} min", (time / MINUTE) as u32);
+        }
         if source.overruns() != lost {
             lost = source.overruns();
             board::say!("lost {} samples so far: nobody fetched them in time", lost);
