@@ -59,6 +59,46 @@ fn one_table_holds_many_sequences() {
 }
 
 #[test]
+fn a_label_that_changes_is_judged_at_every_token() {
+    let folder = folder("data-changing");
+    write_model(SENSOR, &folder.join("q.safetensors"));
+    // Two rows to a token: walk, walk, run; then one without a label; then run, rest.
+    let labels = ["walk", "walk", "walk", "walk", "walk", "run", "", "", "run", "run", "run", "rest"];
+    let mut table = "a,b,c,label\n".to_owned();
+    let values = wave(36);
+    for (row, label) in values.chunks(3).zip(labels) {
+        table += &format!("{},{},{},{label}\n", row[0], row[1], row[2]);
+    }
+    write(&folder, "x.csv", &table);
+    let report = json(&folder, &["evaluate", "q.safetensors", "x.csv", "--json"]);
+    assert_eq!((&report["sequences"], &report["unit"]), (&1.into(), &"time steps".into()));
+    let found = json(&folder, &["run", "q.safetensors", "x.csv", "--json"]);
+    let found: Vec<_> = found["tokens"].as_array().expect("tokens").iter().map(|token| &token["label"]).collect();
+    let expected = ["walk", "walk", "run", "", "run", "rest"];
+    let right = found.iter().zip(expected).filter(|(found, expected)| **found == expected).count();
+    let integer = &report["integer"];
+    assert_eq!((&integer["total"], &integer["correct"]), (&5.into(), &right.into()));
+    let totals: Vec<_> = (0..3).map(|class| integer["classes"][class]["total"].clone()).collect();
+    assert_eq!(totals, [2, 2, 1]);
+    assert_eq!(integer["stretches"]["total"], 4, "walk, run, run again after the pause, rest");
+    assert!(success(&folder, &["evaluate", "q.safetensors", "x.csv"]).contains("stretches of one label: "));
+    // The same as an archive, one label for each step.
+    let y =
+        labels.map(|label| ["walk", "run", "rest"].iter().position(|&name| name == label).map_or(-1, |at| at as i64));
+    write_npz(
+        &folder.join("x.npz"),
+        &[("x", Array::F32(&[1, 12, 3], values)), ("y", Array::I64(&[1, 12], y.to_vec()))],
+    );
+    let archive = json(&folder, &["evaluate", "q.safetensors", "x.npz", "--json"]);
+    assert_eq!(archive["integer"], report["integer"]);
+    write_npz(&folder.join("y.npz"), &[("x", Array::F32(&[1, 12, 3], wave(36))), ("y", Array::I64(&[5], vec![0; 5]))]);
+    assert!(
+        failure(&folder, &["evaluate", "q.safetensors", "y.npz"])
+            .contains("one for each sequence, or one for each step")
+    );
+}
+
+#[test]
 fn a_folder_of_tables_is_labelled_by_its_folders() {
     let folder = folder("data-folders");
     write_model(SENSOR, &folder.join("q.safetensors"));

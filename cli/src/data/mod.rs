@@ -15,7 +15,7 @@ use clap::Args;
 use microformer_bake::{Config, Matrix, config, signal::Settings};
 use std::path::{Path, PathBuf};
 
-pub use labels::Label;
+pub use labels::{Label, Truth};
 
 /// Sequences and what they are called.
 #[derive(Debug)]
@@ -29,8 +29,23 @@ pub struct Sequence {
     /// Where it came from, for messages.
     pub name: String,
     pub input: Input,
-    /// Index into the model's labels.
-    pub label: Option<usize>,
+    /// By the model's numbers of labels.
+    pub truth: Truth<usize>,
+}
+
+impl Sequence {
+    /// The label of the whole sequence, where it has one.
+    pub fn label(&self) -> Option<usize> {
+        if let Truth::Whole(label) = self.truth { Some(label) } else { None }
+    }
+
+    /// The label at its last frame.
+    pub fn last_label(&self) -> Option<usize> {
+        match &self.truth {
+            Truth::Changing(stretches) => stretches.last().and_then(|stretch| stretch.label),
+            _ => self.label(),
+        }
+    }
 }
 
 /// What enters a model.
@@ -68,7 +83,7 @@ pub struct DataArguments {
 
 /// Kinds of data, for help texts.
 pub const KINDS: &str = "\
-Data: .npz (x (N, T, C), optional y, length, classes), .csv (a row per frame, optional columns label and sequence), a \
+Data: .npz (x (N, T, C), optional y (N) or, where labels change on the way, (N, T), length, classes), .csv (a row per frame, optional columns label and sequence), a \
 folder of .csv (one sequence each), .safetensors (features (N, T, C), lengths, labels, as `microformer features` writes), \
 .txt for models of characters or bytes; for models with a front end also a WAV, FLAC or Ogg file, a folder or .tar of \
 them, or a CSV manifest (file or path, label).";
@@ -77,7 +92,7 @@ them, or a CSV manifest (file or path, label).";
 pub struct Raw {
     inputs: Vec<Matrix>,
     names: Vec<String>,
-    labels: Vec<Option<Label>>,
+    truths: Vec<Truth<Label>>,
     /// Names of numbered labels; empty where numbers are the model's own.
     classes: Vec<String>,
     /// The front end that made the features, where the file says.
@@ -118,13 +133,13 @@ fn finish(raw: Raw, config: &Config, file: &str) -> Result<Data> {
             serde_json::to_string(expected)?
         );
     }
-    let labels = labels::number(&raw.labels, &raw.classes, config, file)?;
+    let truths = labels::number(&raw.truths, &raw.classes, config, file)?;
     let mut sequences = Vec::with_capacity(raw.inputs.len());
-    for ((frames, name), label) in raw.inputs.into_iter().zip(raw.names).zip(labels) {
+    for ((frames, name), truth) in raw.inputs.into_iter().zip(raw.names).zip(truths) {
         // A table that holds one sequence gives it the file's name.
         let place = if name == file { name.clone() } else { format!("{file}, {name}") };
         let input = fit(frames, config).map_err(|error| anyhow!("{place}: {error}"))?;
-        sequences.push(Sequence { name, input, label });
+        sequences.push(Sequence { name, input, truth });
     }
     Ok(Data { sequences })
 }

@@ -1,6 +1,6 @@
-//! NumPy archives: x (N, T, C) or (N, T), optional y (N), length (N) and classes.
+//! NumPy archives: x (N, T, C) or (N, T), optional y (N) or (N, T), length (N) and classes.
 
-use super::{Label, Raw};
+use super::{Label, Raw, Truth};
 use anyhow::{Context, Result, bail, ensure};
 use microformer_bake::{Config, Matrix};
 use npyz::{DType, NpyFile, Order, TypeChar};
@@ -65,9 +65,13 @@ pub fn assemble(x: Array, lengths: Option<Array>, labels: Option<Vec<Label>>, co
         ensure!(lengths.values.len() == count, "{} lengths for {count} sequences", lengths.values.len());
     }
     if let Some(labels) = &labels {
-        ensure!(labels.len() == count, "{} labels for {count} sequences", labels.len());
+        ensure!(
+            labels.len() == count || labels.len() == count * time,
+            "{} labels for {count} sequences of {time} steps; give one for each sequence, or one for each step",
+            labels.len()
+        );
     }
-    let mut inputs = Vec::with_capacity(count);
+    let (mut inputs, mut truths) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for (index, values) in x.values.chunks_exact(time * columns).enumerate() {
         let length = lengths.as_ref().map_or(time as f64, |lengths| lengths.values[index]);
         ensure!(
@@ -76,14 +80,28 @@ pub fn assemble(x: Array, lengths: Option<Array>, labels: Option<Vec<Label>>, co
         );
         let rows = length as usize;
         inputs.push(Matrix { rows, columns, values: values[..rows * columns].to_vec() });
+        truths.push(match &labels {
+            None => Truth::Unknown,
+            Some(labels) if labels.len() == count => Truth::Whole(labels[index].clone()),
+            Some(labels) => Truth::of_frames(labels[index * time..][..rows].iter().map(judged)),
+        });
     }
     Ok(Raw {
         names: (0..count).map(|index| format!("sequence {index}")).collect(),
-        labels: labels.map_or(vec![None; count], |labels| labels.into_iter().map(Some).collect()),
+        truths,
         inputs,
         classes: Vec::new(),
         settings: None,
     })
+}
+
+/// The label of one step; none where it is negative or empty.
+fn judged(label: &Label) -> Option<Label> {
+    let blank = match label {
+        Label::Number(number) => *number < 0,
+        Label::Name(name) | Label::Word(name) => name.is_empty(),
+    };
+    (!blank).then(|| label.clone())
 }
 
 fn first(archive: &mut Archive, names: &[&str]) -> Result<Option<Array>> {

@@ -1,6 +1,6 @@
 //! Sound for a model with a front end: its features, computed as on the chip.
 
-use super::{DataArguments, Label, Raw};
+use super::{DataArguments, Label, Raw, Truth};
 use crate::clips::Collection;
 use crate::features::{Length, Work};
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -73,11 +73,12 @@ pub fn read(path: &Path, config: &Config, arguments: &DataArguments) -> Result<R
             values: values.into_iter().map(f64::from).collect(),
         })
         .collect();
-    let label = |label: &String| (!label.is_empty()).then(|| Label::Word(label.clone()));
+    let truth =
+        |label: &String| if label.is_empty() { Truth::Unknown } else { Truth::Whole(Label::Word(label.clone())) };
     Ok(Raw {
         inputs,
         names: collection.clips.iter().map(|clip| clip.file.clone()).collect(),
-        labels: collection.clips.iter().map(|clip| label(&clip.label)).collect(),
+        truths: collection.clips.iter().map(|clip| truth(&clip.label)).collect(),
         classes: Vec::new(),
         settings: None,
     })

@@ -1,8 +1,9 @@
-//! CSV tables: a row per frame, a column per feature; the columns `label` and `sequence` are optional.
+//! CSV tables: a row per frame, a column per feature; the columns `label` and `sequence` are optional. A label that changes
+//! inside a sequence holds for its rows; where it is empty there, nothing is judged.
 //!
 //! A header is optional too: the first row is one when it holds anything that is not a number.
 
-use super::{Label, Raw};
+use super::{Label, Raw, Truth};
 use anyhow::{Context, Result, bail, ensure};
 use csv::StringRecord;
 use microformer_bake::Matrix;
@@ -18,7 +19,7 @@ pub fn is_manifest(path: &Path) -> Result<bool> {
 
 /// One table: one sequence, or one for each value of the column `sequence`.
 pub fn read(path: &Path) -> Result<Raw> {
-    let mut raw = Raw { inputs: vec![], names: vec![], labels: vec![], classes: vec![], settings: None };
+    let mut raw = Raw { inputs: vec![], names: vec![], truths: vec![], classes: vec![], settings: None };
     read_into(path, None, &mut raw)?;
     Ok(raw)
 }
@@ -29,7 +30,7 @@ pub fn read_folder(folder: &Path) -> Result<Raw> {
     walk(folder, &mut files)?;
     files.sort();
     ensure!(!files.is_empty(), "no .csv file in {}", folder.display());
-    let mut raw = Raw { inputs: vec![], names: vec![], labels: vec![], classes: vec![], settings: None };
+    let mut raw = Raw { inputs: vec![], names: vec![], truths: vec![], classes: vec![], settings: None };
     for file in &files {
         let parent = file.parent().filter(|&parent| parent != folder);
         let label = parent.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
@@ -85,7 +86,7 @@ fn read_into(path: &Path, folder_label: Option<&str>, raw: &mut Raw) -> Result<(
     let file = path.display();
     let mut rows = reader(path)?;
     let mut columns: Option<Columns> = None;
-    let mut current: Option<(String, Matrix, Option<String>)> = None;
+    let mut current: Option<Open> = None;
     let before = raw.inputs.len();
     for record in rows.records() {
         let record = record.with_context(|| format!("cannot read {file}"))?;
@@ -108,23 +109,16 @@ fn read_into(path: &Path, folder_label: Option<&str>, raw: &mut Raw) -> Result<(
             }
         };
         let id = columns.sequence.and_then(|column| record.get(column)).unwrap_or_default().to_owned();
-        if current.as_ref().is_none_or(|(open, ..)| *open != id) {
+        if current.as_ref().is_none_or(|open| open.id != id) {
             push(raw, current.take(), folder_label, &file.to_string());
             let width =
                 columns.names.len() - usize::from(columns.label.is_some()) - usize::from(columns.sequence.is_some());
-            current = Some((id, Matrix::zeros(0, width), None));
+            current = Some(Open { id, frames: Matrix::zeros(0, width), labels: Vec::new() });
         }
-        let Some((id, frames, label)) = &mut current else { continue };
+        let Some(Open { frames, labels, .. }) = &mut current else { continue };
         for (column, field) in record.iter().enumerate() {
             if Some(column) == columns.label {
-                match label {
-                    Some(label) if label != field => {
-                        bail!(
-                            "{file}, row {line}: label {field:?} in sequence {id:?}, which began as {label:?}; add a column sequence"
-                        )
-                    }
-                    _ => *label = Some(field.to_owned()),
-                }
+                labels.push(field.to_owned());
             } else if Some(column) != columns.sequence {
                 let value: f64 = field.parse().ok().with_context(|| {
                     format!(
@@ -147,11 +141,23 @@ fn read_into(path: &Path, folder_label: Option<&str>, raw: &mut Raw) -> Result<(
     Ok(())
 }
 
-fn push(raw: &mut Raw, sequence: Option<(String, Matrix, Option<String>)>, folder_label: Option<&str>, file: &str) {
-    let Some((id, frames, label)) = sequence else { return };
+/// A sequence that is being read.
+struct Open {
+    id: String,
+    frames: Matrix,
+    /// One for each frame, or none at all.
+    labels: Vec<String>,
+}
+
+fn push(raw: &mut Raw, sequence: Option<Open>, folder_label: Option<&str>, file: &str) {
+    let Some(Open { id, frames, labels }) = sequence else { return };
     raw.names.push(if id.is_empty() { file.to_owned() } else { format!("sequence {id}") });
     raw.inputs.push(frames);
-    raw.labels.push(label.or(folder_label.map(str::to_owned)).map(Label::Name));
+    let named = |name: &str| Label::Name(name.to_owned());
+    raw.truths.push(match folder_label {
+        Some(label) if labels.is_empty() => Truth::Whole(named(label)),
+        _ => Truth::of_frames(labels.iter().map(|name| (!name.is_empty()).then(|| named(name)))),
+    });
 }
 
 fn text_among_numbers(record: &StringRecord, columns: &Columns) -> Option<String> {

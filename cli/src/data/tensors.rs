@@ -1,4 +1,4 @@
-//! Safetensors: `features` or `x` (N, T, C), optional `lengths` and `labels` (N); tokens as (N, T) integers.
+//! Safetensors: `features` or `x` (N, T, C), optional `lengths` (N) and `labels` (N) or (N, T); tokens as (N, T) integers.
 
 use super::{Label, Raw, npz};
 use anyhow::{Context, Result, bail};

@@ -1,7 +1,7 @@
 //! Text for models of characters or bytes: one long text, cut into pieces that the model can bear. And the way back:
 //! tokens to text.
 
-use super::Raw;
+use super::{Raw, Truth};
 use anyhow::{Context, Result, bail, ensure};
 use microformer_bake::{Config, Matrix, config::Input};
 use std::path::Path;
@@ -22,7 +22,7 @@ pub fn read(path: &Path, config: &Config) -> Result<Raw> {
         .collect();
     Ok(Raw {
         names: (0..inputs.len()).map(|index| format!("piece {index}")).collect(),
-        labels: vec![None; inputs.len()],
+        truths: vec![Truth::Unknown; inputs.len()],
         inputs,
         classes: Vec::new(),
         settings: None,

@@ -1,6 +1,6 @@
 //! Counts and ratios: accuracy, precision, recall, confusion; and the distance of two models.
 
-use super::Outcome;
+use super::task::Outcome;
 use serde::Serialize;
 
 /// Labels beyond which no confusion matrix is kept.
@@ -17,6 +17,17 @@ pub struct Figures {
     pub classes: Vec<Class>,
     /// `confusion[expected][found]`; empty where there are too many labels for it.
     pub confusion: Vec<Vec<usize>>,
+    /// Where labels change inside sequences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stretches: Option<Stretches>,
+}
+
+/// Stretches of one label: right where the right label was said most often in it.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Stretches {
+    pub correct: usize,
+    pub total: usize,
+    pub accuracy: f64,
 }
 
 /// One label. Ratios are absent where nothing was counted.
@@ -59,7 +70,23 @@ impl Figures {
             loss: loss / total.max(1) as f64,
             classes,
             confusion,
+            stretches: None,
         }
+    }
+
+    /// The same, with every stretch of every sequence judged as one.
+    pub fn with_stretches<'o>(self, sequences: impl Iterator<Item = &'o [Outcome]>) -> Self {
+        let (mut correct, mut total) = (0, 0);
+        for stretch in sequences.flat_map(|outcomes| outcomes.chunk_by(|a, b| a.stretch == b.stretch)) {
+            let mut votes = vec![0; self.classes.len()];
+            stretch.iter().for_each(|outcome| votes[outcome.found] += 1);
+            let right = votes[stretch[0].expected];
+            // Another label that was said as often makes it wrong.
+            correct += usize::from(right > 0 && votes.iter().filter(|&&count| count >= right).count() == 1);
+            total += 1;
+        }
+        let accuracy = ratio(correct, total).unwrap_or(0.0);
+        Self { stretches: Some(Stretches { correct, total, accuracy }), ..self }
     }
 }
 
@@ -117,13 +144,25 @@ mod tests {
     fn precision_and_recall_by_hand() {
         let labels = ["a", "b", "c"].map(String::from);
         let outcomes = [(0, 0), (0, 1), (1, 1), (1, 1)];
-        let outcomes = outcomes.map(|(expected, found)| Outcome { expected, found, loss: 1.0 });
+        let outcomes = outcomes.map(|(expected, found)| Outcome { expected, found, loss: 1.0, stretch: 0 });
         let figures = Figures::of(outcomes.iter(), &labels);
         assert_eq!((figures.correct, figures.total, figures.accuracy), (3, 4, 0.75));
         assert_eq!(figures.confusion, [[1, 1, 0], [0, 2, 0], [0, 0, 0]]);
         assert_eq!((figures.classes[0].precision, figures.classes[0].recall), (Some(1.0), Some(0.5)));
         assert_eq!((figures.classes[1].precision, figures.classes[1].recall), (Some(2.0 / 3.0), Some(1.0)));
         assert_eq!((figures.classes[2].precision, figures.classes[2].recall), (None, None));
+    }
+
+    #[test]
+    fn a_stretch_is_right_by_its_majority() {
+        let labels = ["a", "b"].map(String::from);
+        let outcome = |(stretch, expected, found)| Outcome { expected, found, loss: 0.0, stretch };
+        // Two of three; one of two, which is no majority; and the next sequence begins anew.
+        let first = [(0, 0, 1), (0, 0, 0), (0, 0, 0), (1, 1, 1), (1, 1, 0)].map(outcome);
+        let second = [(1, 1, 1)].map(outcome);
+        let figures =
+            Figures::of(first.iter().chain(&second), &labels).with_stretches([&first[..], &second].into_iter());
+        assert_eq!(figures.stretches, Some(Stretches { correct: 2, total: 3, accuracy: 2.0 / 3.0 }));
     }
 
     #[test]

@@ -4,8 +4,9 @@ mod figures;
 mod print;
 mod qemu;
 mod stream;
+mod task;
 
-use crate::data::{self, Data, DataArguments, Input, Sequence};
+use crate::data::{self, Data, DataArguments, Sequence};
 use crate::inspect::find_board;
 use crate::model::{Engine, Model, Ready, best};
 use crate::picture;
@@ -18,12 +19,16 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use task::{Judged, Outcome, Task};
 
 /// Judge a model on labelled data: accuracy, precision and recall, confusion matrix
 #[derive(Args)]
 #[command(after_help = format!("\
-A sequence's answer is the model's after its last token. Labels are matched to the model's by name; spoken words that the \
-model does not list count as `_unknown_` where it has that label. A text is judged by its next tokens.
+A sequence's answer is the model's after its last token. Where the label changes inside a sequence (a CSV with a label in \
+every row, y (N, T) in an .npz), the model is judged after every token by the label of that token's last row, and every \
+stretch of one label by what was said most often in it; rows without a label are not judged. Labels are matched to the \
+model's by name; spoken words that the model does not list count as `_unknown_` where it has that label. A text is judged by \
+its next tokens.
 
 {}
 
@@ -33,7 +38,7 @@ Examples:
   microformer evaluate quantized.safetensors test.npz --qemu 20
   microformer evaluate quantized.safetensors tune.csv --stream --noise noise/ --tune 2
   microformer evaluate quantized.safetensors val.csv --stream --noise noise/ --snr 20 --curve curve.svg --qemu 60
-  microformer evaluate float.safetensors test.csv", data::KINDS))]
+  microformer evaluate float.safetensors day.csv", data::KINDS))]
 pub struct Arguments {
     /// A quantised model file, or a float one
     model: PathBuf,
@@ -68,7 +73,7 @@ pub struct Report {
     data: String,
     labels: Vec<String>,
     sequences: usize,
-    /// What is counted: sequences, or the tokens of a text.
+    /// What is counted: sequences, the time steps of sequences whose label changes, or the tokens of a text.
     unit: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     float: Option<Figures>,
@@ -105,7 +110,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let begun = Instant::now();
     let answers = answer(&task, &data, float.as_ref(), integer.as_ref())?;
     let seconds = begun.elapsed().as_secs_f64();
-    let judge = |part: fn(&Answer) -> &Vec<Outcome>| Figures::of(answers.iter().flat_map(part), &config.labels);
+    let judge = |part: fn(&Answer) -> &[Outcome]| {
+        let figures = Figures::of(answers.iter().flat_map(part), &config.labels);
+        match task {
+            Task::Follow { .. } => figures.with_stretches(answers.iter().map(part)),
+            Task::Classify | Task::Continue => figures,
+        }
+    };
     let report = Report {
         model: arguments.model.display().to_string(),
         data: arguments.data.display().to_string(),
@@ -162,8 +173,8 @@ fn on_chip(arguments: &Arguments, wanted: usize, data: &Data, config: &Config, a
         };
         identical += usize::from(answers[index].last == last.values);
         // Of a text only the last scores are known, and nothing comes after them.
-        if data.sequences[index].label.is_some() {
-            outcomes.extend(Task::Classify.outcomes(&data.sequences[index], &last));
+        if let Some(label) = data.sequences[index].last_label() {
+            outcomes.push(Outcome::of(&Judged { expected: label, scores: last.row(0), stretch: 0 }));
         }
     }
     let figures = Figures::of(outcomes.iter(), &config.labels);
@@ -196,66 +207,6 @@ fn models(arguments: &Arguments) -> Result<(Config, Option<Ready>, Option<Ready>
         arguments.model.display()
     );
     Ok((config, Some(second), Some(first)))
-}
-
-/// What the data let a model be judged by.
-enum Task {
-    /// One label for each sequence.
-    Classify,
-    /// The next token, for every token.
-    Continue,
-}
-
-/// What was right, and what was said with which probability for the right one.
-pub struct Outcome {
-    pub expected: usize,
-    pub found: usize,
-    pub loss: f64,
-}
-
-impl Task {
-    fn of(data: &Data, config: &Config, path: &Path) -> Result<Self> {
-        if data.sequences.iter().all(|sequence| sequence.label.is_some()) {
-            return Ok(Self::Classify);
-        }
-        if config.input == microformer_bake::config::Input::Tokens(config.labels.len()) {
-            return Ok(Self::Continue);
-        }
-        let missing = data.sequences.iter().find(|sequence| sequence.label.is_none());
-        bail!(
-            "{}: {} has no label; add y (npz), labels (safetensors), or a column label (CSV)",
-            path.display(),
-            missing
-                .filter(|sequence| sequence.name != path.display().to_string())
-                .map_or("it", |sequence| &sequence.name)
-        )
-    }
-
-    fn unit(&self) -> &'static str {
-        match self {
-            Self::Classify => "sequences",
-            Self::Continue => "next tokens",
-        }
-    }
-
-    /// The scores that count, each with the label that should be best.
-    fn pairs<'s>(&self, sequence: &Sequence, scores: &'s Matrix) -> Vec<(usize, &'s [f64])> {
-        match (self, &sequence.input, sequence.label) {
-            (Self::Continue, Input::Tokens(tokens), _) => {
-                (1..tokens.len()).map(|next| (tokens[next], scores.row(next - 1))).collect()
-            }
-            (_, _, Some(label)) => vec![(label, scores.row(scores.rows - 1))],
-            _ => Vec::new(),
-        }
-    }
-
-    fn outcomes(&self, sequence: &Sequence, scores: &Matrix) -> Vec<Outcome> {
-        let outcome = |(expected, scores): (usize, &[f64])| {
-            let probability = crate::model::softmax(scores)[expected];
-            Outcome { expected, found: best(scores), loss: -probability.max(f64::MIN_POSITIVE).ln() }
-        };
-        self.pairs(sequence, scores).into_iter().map(outcome).collect()
-    }
 }
 
 /// What is kept of one sequence; its scores are many.
@@ -299,8 +250,8 @@ fn answer(task: &Task, data: &Data, float: Option<&Ready>, integer: Option<&Read
 fn difference(task: &Task, sequence: &Sequence, float: &Matrix, integer: &Matrix) -> Difference {
     let mut difference = Difference::default();
     difference.add_scores(&float.values, &integer.values);
-    for ((_, float), (_, integer)) in task.pairs(sequence, float).into_iter().zip(task.pairs(sequence, integer)) {
-        difference.add_decision(best(float) == best(integer));
+    for (float, integer) in task.judged(sequence, float).iter().zip(task.judged(sequence, integer)) {
+        difference.add_decision(best(float.scores) == best(integer.scores));
     }
     difference
 }

@@ -25,6 +25,15 @@ pub fn report(report: &Report) {
                 report.unit,
                 figures.loss
             );
+            if let Some(stretches) = &figures.stretches {
+                println!(
+                    "{:8} stretches of one label: {:.2} % ({} of {})",
+                    "",
+                    100.0 * stretches.accuracy,
+                    stretches.correct,
+                    stretches.total
+                );
+            }
         }
     }
     if let Some(difference) = &report.difference {

@@ -29,7 +29,7 @@ pub fn bake(model: &Quantized, path: &Path, data: Option<&Path>, index: usize) -
         .nth(index)
         .with_context(|| format!("{} holds {count} sequences; choose --index 0 to {}", data.display(), count - 1))?;
     ensure!(config.signal.is_none(), "{} holds features, but the firmware listens: give sound", data.display());
-    Ok((bytes(model, path, &sequence.input)?, note(sequence.label, &sequence.name)))
+    Ok((bytes(model, path, &sequence.input)?, note(sequence.label(), &sequence.name)))
 }
 
 /// A prompt to continue, and what it is.

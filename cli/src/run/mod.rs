@@ -110,7 +110,7 @@ fn print(config: &Config, sequence: &Sequence, scores: &Matrix, count: usize) ->
             println!("  {label:20} {score:9.3} {:6.1} %", 100.0 * probability);
         }
     }
-    if let Some(label) = sequence.label {
+    if let Some(label) = sequence.label() {
         println!("labelled: {}", config.labels[label]);
     }
     Ok(())
@@ -135,7 +135,7 @@ fn print_json(config: &Config, sequence: &Sequence, scores: &Matrix) -> Result<(
         "model": config.name,
         "sequence": sequence.name,
         "labels": config.labels,
-        "expected": sequence.label.map(|label| &config.labels[label]),
+        "expected": sequence.label().map(|label| &config.labels[label]),
         "final": tokens.last(),
         "tokens": tokens,
     });
