@@ -59,6 +59,28 @@ fn tuned_thresholds_are_those_of_the_file() {
 }
 
 #[test]
+fn quantising_again_keeps_tuned_thresholds() {
+    let folder = prepare("stream-kept");
+    let root = repository();
+    let float = root.join("models/keyword/float.safetensors");
+    let sound = root.join("sounds/demo.wav");
+    let quantize = |output: &str| {
+        let (float, sound) = (float.to_str().unwrap(), sound.to_str().unwrap());
+        success(&folder, &["quantize", float, "--calibration", sound, "-o", output])
+    };
+    let thresholds = |file: &str| {
+        let model = Quantized::read(&folder.join(file)).unwrap();
+        model.config.decide.map_or(0, |decide| decide.thresholds.len())
+    };
+    let tuned = thresholds("model.safetensors");
+    assert!(tuned > 0, "the committed model is tuned");
+    assert!(quantize("model.safetensors").contains(&format!("kept the {tuned} thresholds")));
+    assert_eq!(thresholds("model.safetensors"), tuned);
+    assert!(!quantize("fresh.safetensors").contains("kept"));
+    assert_eq!(thresholds("fresh.safetensors"), 0);
+}
+
+#[test]
 fn wishes_that_make_no_sense_are_refused() {
     let folder = prepare("stream-wishes");
     let sounds = repository().join("sounds");

@@ -46,44 +46,40 @@ impl Tensors {
 
     /// A matrix with one scale per row, between two codes. `output` is the code of 8 bits, or of the 16-bit stream.
     pub fn linear(&mut self, name: &str, layer: &float::Linear, input: &Columns, output: Code) -> Result<(), Error> {
-        let bits = self.precision.bits(name);
+        let form = Form { bits: self.precision.bits(name), multiplier_bits: 24 };
+        self.rows(name, layer, form, (input, output))
+    }
+
+    /// A filter for each channel. Its sums are not scaled by 256, so its multipliers are larger.
+    pub fn depthwise(&mut self, name: &str, layer: &float::Linear, input: Code, output: Code) -> Result<(), Error> {
+        let input = Columns::uniform(input, vec![0.0; layer.weight.columns]);
+        self.rows(name, layer, Form { bits: Bits::Eight, multiplier_bits: 32 }, (&input, output))
+    }
+
+    fn rows(
+        &mut self,
+        name: &str,
+        layer: &float::Linear,
+        form: Form,
+        (input, output): (&Columns, Code),
+    ) -> Result<(), Error> {
         let Matrix { rows, columns, .. } = layer.weight;
         let mut weights = Vec::with_capacity(rows * columns);
         let mut biases = Vec::with_capacity(rows);
         let mut multipliers = Vec::with_capacity(rows);
         for row in 0..rows {
-            let quantized = Row::quantize(bits, layer.weight.row(row), layer.bias[row] - output.offset, input);
+            let quantized = Row::quantize(form.bits, layer.weight.row(row), layer.bias[row] - output.offset, input);
             weights.extend(quantized.weights.iter().map(|&weight| weight as i8));
             biases.push(quantized.bias as i32);
-            multipliers.push(multiplier(name, quantized.scale / output.scale, 24)?);
+            multipliers.push(multiplier(name, quantized.scale / output.scale, form.multiplier_bits)?);
         }
-        match bits {
+        match form.bits {
             Bits::Eight => self.insert(format!("{name}.weight"), &[rows, columns], Values::I8(weights)),
             Bits::Four => {
                 let bytes = weights.chunks_exact(columns).flat_map(nibbles).collect();
                 self.insert(format!("{name}.weight"), &[rows, columns.div_ceil(2)], Values::U8(bytes));
             }
         }
-        self.insert(format!("{name}.bias"), &[rows], Values::I32(biases));
-        self.insert(format!("{name}.multiplier"), &[rows], Values::I32(multipliers));
-        Ok(())
-    }
-
-    /// A filter for each channel. Its sums are not scaled by 256, so its multipliers are larger.
-    pub fn depthwise(&mut self, name: &str, layer: &float::Linear, input: Code, output: Code) -> Result<(), Error> {
-        let Matrix { rows, columns, .. } = layer.weight;
-        let mut weights = Vec::with_capacity(rows * columns);
-        let mut biases = Vec::with_capacity(rows);
-        let mut multipliers = Vec::with_capacity(rows);
-        let columns_in = Columns::uniform(input, vec![0.0; columns]);
-        for row in 0..rows {
-            let quantized =
-                Row::quantize(Bits::Eight, layer.weight.row(row), layer.bias[row] - output.offset, &columns_in);
-            weights.extend(quantized.weights.iter().map(|&weight| weight as i8));
-            biases.push(quantized.bias as i32);
-            multipliers.push(multiplier(name, quantized.scale / output.scale, 32)?);
-        }
-        self.insert(format!("{name}.weight"), &[rows, columns], Values::I8(weights));
         self.insert(format!("{name}.bias"), &[rows], Values::I32(biases));
         self.insert(format!("{name}.multiplier"), &[rows], Values::I32(multipliers));
         Ok(())
@@ -130,6 +126,13 @@ impl Tensors {
         let values = rows.values.iter().map(|value| (value / scale).round().clamp(-limit, limit) as i16).collect();
         self.insert(name.to_owned(), &[rows.rows, rows.columns], Values::I16(values));
     }
+}
+
+/// How the rows of a layer are written: bits of a weight, fraction bits of a multiplier.
+#[derive(Clone, Copy)]
+struct Form {
+    bits: Bits,
+    multiplier_bits: u32,
 }
 
 /// One row as integers: `real sum = scale · (Σ weight · code + bias)`.

@@ -11,15 +11,19 @@ use anyhow::{Result, anyhow, bail, ensure};
 use clap::Args;
 use fidelity::Fidelity;
 use indicatif::{ProgressBar, ProgressStyle};
+use microformer_bake::Config;
 use quantizer::{Precision, Ranges, quantize_mixed, stream_scale};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Turn a float model into integers, with codes fitted to calibration data
 #[derive(Args)]
 #[command(after_help = format!("\
 Calibration data are a few hundred sequences as the model will meet them; labels are not needed. The report says how far \
 the integers are from the floats, layer by layer, and how much of that each operator would do alone.
+
+Where the output file exists and holds thresholds that `evaluate --stream --tune` wrote, for the same labels and front end, \
+they are kept, and it says so; thresholds in the float file (`decide`) come first. Remove the file to be rid of them.
 
 {}
 
@@ -83,7 +87,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Some(limit) => budget::fit(limit, &arguments.board, &mut precision, &make, &measure)?,
         None => Vec::new(),
     };
-    let quantized = make(&precision)?;
+    let mut quantized = make(&precision)?;
+    let kept = keep_thresholds(&mut quantized.config, &arguments.output);
     let mut fidelity = measure(&Engine::new(&quantized, &arguments.model)?)?;
     let few = &chosen[..chosen.len().min(8)];
     fidelity.operators = operators::measure(&model, &quantized, &ranges, few)?;
@@ -93,11 +98,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     quantized.write(&arguments.output).map_err(|error| anyhow!(error))?;
     if arguments.json {
-        let report = Report { fidelity: &fidelity, eight_bits: eight.as_ref(), four_bits: &candidates };
+        let report =
+            Report { fidelity: &fidelity, eight_bits: eight.as_ref(), four_bits: &candidates, kept_thresholds: kept };
         println!("{}", serde_json::to_string_pretty(&report)?);
         return Ok(());
     }
     println!("{} sequences → {}\n", chosen.len(), arguments.output.display());
+    if kept > 0 {
+        println!("kept the {kept} thresholds that the file had; tune again where the model learned anew\n");
+    }
     if !candidates.is_empty() {
         budget::print(&candidates);
     }
@@ -112,8 +121,27 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What `--json` prints: the figures of the model, those of the same model in 8 bits where some weights have fewer, and
-/// what a budget weighed.
+/// Thresholds that were tuned for the model that lies where the new one goes, and how many they are.
+fn keep_thresholds(config: &mut Config, output: &Path) -> usize {
+    let Ok(Model::Quantized(before)) = Model::read(output) else { return 0 };
+    let Some(tuned) = before.config.decide else { return 0 };
+    let mut decide = config.decide.clone().unwrap_or_default();
+    let alike = before.config.labels == config.labels
+        && before.config.signal == config.signal
+        && tuned.smoothing == decide.smoothing;
+    if !alike || !decide.thresholds.is_empty() {
+        return 0;
+    }
+    decide.thresholds = tuned.thresholds;
+    let count = decide.thresholds.len();
+    if count > 0 {
+        config.decide = Some(decide);
+    }
+    count
+}
+
+/// What `--json` prints: the figures of the model, those of the same model in 8 bits where some weights have fewer, what
+/// a budget weighed, and how many thresholds the file had already.
 #[derive(Serialize)]
 struct Report<'r> {
     #[serde(flatten)]
@@ -122,4 +150,5 @@ struct Report<'r> {
     eight_bits: Option<&'r Fidelity>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     four_bits: &'r [budget::Candidate],
+    kept_thresholds: usize,
 }
