@@ -28,32 +28,41 @@ macro_rules! expand_four {
     };
 }
 
-/// The lr activations at r0, not 0, become X, Z, X, Z … at r1, which ends behind them. Uses r4–r12.
+/// The `$len` activations at `$from`, not 0, become X, Z, X, Z … at `$to`, which ends behind them. Uses r4–r12, lr.
 macro_rules! expand_token {
-    () => {
+    ($from:literal, $to:literal, $len:literal) => {
         concat!(
             "mov.w r12, #0xff00ff00\n",
-            "subs lr, lr, #16\n",
+            concat!("subs lr, ", $len, ", #16\n"),
             "blo 7f\n",
             "6:\n",
-            "ldmia.w r0!, {{r5, r7, r9, r11}}\n",
+            concat!("ldmia.w ", $from, "!, {{r5, r7, r9, r11}}\n"),
             expand_four!("r4", "r5"),
             expand_four!("r6", "r7"),
             expand_four!("r8", "r9"),
             expand_four!("r10", "r11"),
-            "stmia.w r1!, {{r4-r11}}\n",
+            concat!("stmia.w ", $to, "!, {{r4-r11}}\n"),
             "subs lr, lr, #16\n",
             "bhs 6b\n",
             "7:\n",
             "adds lr, lr, #16\n",
-            "beq 9f\n",
+            "bne 8f\n",
+            "9:\n",
+        )
+    };
+}
+
+/// What is left behind the last whole 16 activations of [`expand_token`]: stands apart, and jumps back.
+macro_rules! expand_rest {
+    ($from:literal, $to:literal) => {
+        concat!(
             "8:\n",
-            "ldr r5, [r0], #4\n",
+            concat!("ldr r5, [", $from, "], #4\n"),
             expand_four!("r4", "r5"),
-            "strd r4, r5, [r1], #8\n",
+            concat!("strd r4, r5, [", $to, "], #8\n"),
             "subs lr, lr, #4\n",
             "bne 8b\n",
-            "9:\n",
+            "b 9b\n",
         )
     };
 }
@@ -154,4 +163,4 @@ macro_rules! two_rows_of_three {
     };
 }
 
-pub(super) use {expand_four, expand_token, four_rows, two_rows, two_rows_of_three};
+pub(super) use {expand_four, expand_rest, expand_token, four_rows, two_rows, two_rows_of_three};

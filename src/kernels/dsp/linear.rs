@@ -18,26 +18,40 @@ pub const LAYOUT: Layout = Layout::Paired;
 /// `output = saturate(W · input + bias)`, 8 bits.
 ///
 /// `expanded` holds `columns / 2` words, and is used for up to three tokens at a time if it holds as many times more.
+#[inline(always)]
 pub fn linear(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [i8]) {
     debug_assert_eq!(input.len() * matrix.rows, output.len() * matrix.columns, "tokens in and out");
-    run(matrix, (input, matrix.columns), expanded, output, TO_BYTES);
+    run(matrix, input, expanded, output, linear_of_many, &TO_BYTES);
 }
 
 /// [`linear`] for tokens that overlap: each begins `hop` values after the one before, a multiple of 4.
 pub fn linear_overlapping(matrix: &Linear, input: &[i8], hop: usize, expanded: &mut [u32], output: &mut [i8]) {
-    run(matrix, (input, hop), expanded, output, TO_BYTES);
+    run_many(matrix, (input, hop), expanded, output, &TO_BYTES);
 }
 
 /// `stream += W · input + bias`, 16 bits, saturating twice: the delta, then the sum. `expanded` as for [`linear`].
+#[inline(always)]
 pub fn linear_add(matrix: &Linear, input: &[i8], expanded: &mut [u32], stream: &mut [i16]) {
     debug_assert_eq!(input.len() * matrix.rows, stream.len() * matrix.columns, "tokens in and out");
-    run(matrix, (input, matrix.columns), expanded, stream, TO_STREAM);
+    run(matrix, input, expanded, stream, linear_add_of_many, &TO_STREAM);
+}
+
+#[inline(never)]
+fn linear_of_many(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [i8]) {
+    run_many(matrix, (input, matrix.columns), expanded, output, &TO_BYTES);
+}
+
+#[inline(never)]
+fn linear_add_of_many(matrix: &Linear, input: &[i8], expanded: &mut [u32], stream: &mut [i16]) {
+    run_many(matrix, (input, matrix.columns), expanded, stream, &TO_STREAM);
 }
 
 const TO_BYTES: Loops<i8> = Loops { short: short_to_bytes, long: long_to_bytes, three: three_to_bytes };
 const TO_STREAM: Loops<i16> = Loops { short: short_to_stream, long: long_to_stream, three: three_to_stream };
 
-type One<T> = unsafe extern "C" fn(*const i8, *mut u32, *const u32, *const u32, *mut T, usize);
+type Many<T> = fn(&Linear, &[i8], &mut [u32], &mut [T]);
+
+type One<T> = unsafe extern "C" fn(*const u32, *const i8, usize, *mut u32, *mut T, usize);
 
 type Three<T> = unsafe extern "C" fn(*const u32, *const u32, *const u32, *mut T, usize, usize);
 
@@ -48,35 +62,55 @@ struct Loops<T> {
     three: Three<T>,
 }
 
-// One copy for each door: shared, it would cost every call the passing of its loops.
+/// What the loops demand of a matrix, and of the room and the places of its tokens.
 #[inline(always)]
-fn run<T>(matrix: &Linear, (input, hop): (&[i8], usize), expanded: &mut [u32], output: &mut [T], loops: Loops<T>) {
+fn fits<T>(matrix: &Linear, input: &[i8], expanded: &[u32], output: &[T]) -> bool {
     let (rows, columns) = (matrix.rows, matrix.columns);
-    let packed = matrix.packed.as_ptr_range();
-    let fits = are_multiples_of_four(&[rows, columns, hop, input.as_ptr().addr(), output.as_ptr().addr()])
-        && rows.min(columns) > 0
+    are_multiples_of_four(&[rows, columns, input.as_ptr().addr(), output.as_ptr().addr()])
+        && rows > 0
+        && columns > 0
         && matrix.packed.len() == LAYOUT.words(rows, columns)
-        && expanded.len() >= columns / 2;
+        && expanded.len() >= columns / 2
+}
+
+/// A step of a stream is one token: it takes the way without loops, on which everything stays in its register. One copy
+/// for each door, as a shared one would cost every call the passing of its loops.
+#[inline(always)]
+fn run<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T], many: Many<T>, loops: &Loops<T>) {
+    let (rows, columns) = (matrix.rows, matrix.columns);
+    if input.len() != columns || output.len() != rows || !fits(matrix, input, expanded, output) {
+        return many(matrix, input, expanded, output);
+    }
+    let (packed, room, place) = (matrix.packed.as_ptr(), expanded.as_mut_ptr(), output.as_mut_ptr());
+    // SAFETY: a token of `columns` bytes enters, `columns / 2` words have room, the matrix has `LAYOUT.words` words,
+    // `output` are `rows` values: all checked above.
+    let one = |one: One<T>| unsafe { one(packed, input.as_ptr(), input.len(), room, place, output.len()) };
+    if columns <= SHORT { one(loops.short) } else { one(loops.long) }
+}
+
+/// Tokens that begin `hop` values after each other.
+#[inline(always)]
+fn run_many<T>(
+    matrix: &Linear,
+    (input, hop): (&[i8], usize),
+    expanded: &mut [u32],
+    output: &mut [T],
+    loops: &Loops<T>,
+) {
+    let (rows, columns) = (matrix.rows, matrix.columns);
+    let fits = fits(matrix, input, expanded, output) && are_multiples_of_four(&[hop]);
     debug_assert!(fits, "lengths of matrix, tokens and room");
     if !fits {
         return;
     }
-    let one = if columns <= SHORT { loops.short } else { loops.long };
-    let one = |token: &[i8], expanded: &mut [u32], results: &mut [T]| {
-        let (room, results) = (expanded.as_mut_ptr(), results.as_mut_ptr());
-        // SAFETY: a token of `columns` bytes enters, `columns / 2` words have room, the matrix has `linear_words` words,
-        // `results` are `rows` values: all checked above and below.
-        unsafe { one(token.as_ptr(), room, packed.start, packed.end, results, columns) };
-    };
-    // A step of a stream is one token, and not worth a loop.
-    if input.len() == columns && output.len() == rows {
-        return one(input, expanded, output);
-    }
     let mut done = run_threes(matrix, (input, hop), expanded, output, loops.three);
+    let one = if columns <= SHORT { loops.short } else { loops.long };
     while let (Some(token), Some(results)) =
         (input.get(done * hop..done * hop + columns), output.get_mut(done * rows..(done + 1) * rows))
     {
-        one(token, expanded, results);
+        let (packed, room, place) = (matrix.packed.as_ptr(), expanded.as_mut_ptr(), results.as_mut_ptr());
+        // SAFETY: as in `run`, for a token that begins on a word, since `hop` and `rows` are multiples of 4.
+        unsafe { one(packed, token.as_ptr(), columns, room, place, rows) };
         done += 1;
     }
 }

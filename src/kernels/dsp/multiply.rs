@@ -6,54 +6,53 @@
 //!
 //! Saturation to [−127, 127]: SMMLAR adds −1, SSAT cuts to [−128, 127], QSUB8 takes four times −1 away, saturating.
 
-use super::chain::{expand_four, expand_token, four_rows, two_rows, two_rows_of_three};
+use super::chain::{expand_four, expand_rest, expand_token, four_rows, two_rows, two_rows_of_three};
 
 /// One token, expanded and multiplied: `$store` takes the sums r2–r5 and multipliers r10–lr to the place r6, which it
-/// advances; r9 is −1. Of r5 units of 8 columns `$first` leaves those of the first chain; `$more` goes back to 3 while
-/// columns are left after a chain.
+/// advances; r9 is −1. An output value has 2 to the power of `$scale` bytes. Of r5 units of 8 columns `$first` leaves
+/// those of the first chain; `$more` goes back to 3 while columns are left after a chain.
 macro_rules! one_token {
-    ($name:ident, $output:ty, $first:expr, $more:expr, $store:expr) => {
-        /// All rows of one token. `end` is the end of `packed`.
+    ($name:ident, $output:ty, $scale:literal, $first:expr, $more:expr, $store:expr) => {
+        /// All rows of one token. Most parameters stand where those of the door stand, which ends in a jump.
         ///
         /// # Safety
         /// `columns` is a multiple of 4, not 0; `input` has as many bytes and starts on a word, `expanded` has half as
-        /// many words; `packed … end` is a matrix of whole groups of `columns` columns, not empty; `output` has a value
-        /// for each row and starts on a word.
+        /// many words; `packed` is a matrix of whole groups of `columns` columns; `output` has a value for each row, a
+        /// multiple of 4, not 0, and starts on a word.
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name(
-            input: *const i8,
-            expanded: *mut u32,
             packed: *const u32,
-            end: *const u32,
-            output: *mut $output,
+            input: *const i8,
             columns: usize,
+            expanded: *mut u32,
+            output: *mut $output,
+            rows: usize,
         ) {
             naked_asm!(
-                "push {{r1, r4-r11, lr}}",
-                "ldr lr, [sp, #44]",
-                expand_token!(),
-                // r8: where the chain of eight is entered, 108 bytes for 8 columns; first there may be four columns.
-                "ldrd r6, r12, [sp, #40]",
-                "mov r7, r3",
-                "lsrs r5, r12, #3",
+                "push {{r4-r11, lr}}",
+                expand_token!("r1", "r3", "r2"),
+                "ldrd r6, r7, [sp, #36]",
+                "mov r1, r0",
+                "sub r0, r3, r2, lsl #1",
+                concat!("add r7, r6, r7, lsl #", $scale),
+                // r8: where the chain of eight is entered, 108 bytes for 8 columns. Carry: whether four columns are left.
+                "lsrs r5, r2, #3",
                 $first,
-                "movs r3, #108",
+                "movs r4, #108",
                 "adr.w r8, 4f",
-                "mls r8, r5, r3, r8",
+                "mls r8, r5, r4, r8",
                 "mvn r9, #0",
-                "mov r10, r1",
-                "orr r11, r8, #1",
-                "mov r8, r11",
-                "lsls r12, r12, #29",
-                "adr.w r12, 2f",
-                "it mi",
-                "orrmi r8, r12, #1",
-                "mov r1, r2",
-                "pop {{r0}}",
-                // The frame: expanded, output, end of packed, entry, −1, end of expanded, entry of the chain.
+                "bcs 6f",
+                "1:",
+                // The frame: expanded, output, its end, entry, −1, end of expanded, entry of the chain.
                 "push {{r0, r6-r11}}",
                 "ldmia.w r1!, {{r2-r5}}",
-                "bx r8",
+                "mov pc, r8",
+                "6:",
+                // Four columns come before the chain.
+                "orr r11, r8, #1",
+                "adr.w r8, 2f",
+                "b 1b",
                 ".p2align 2",
                 "2:",
                 "ldrd r6, r7, [r0], #8",
@@ -70,14 +69,15 @@ macro_rules! one_token {
                 "ldmia.w r1!, {{r10-r12, lr}}",
                 "ldm sp, {{r0, r6-r9}}",
                 $store,
-                "str r6, [sp, #4]",
-                "cmp r1, r7",
+                "cmp r6, r7",
                 "beq 5f",
+                "str r6, [sp, #4]",
                 "ldmia.w r1!, {{r2-r5}}",
-                "bx r8",
+                "mov pc, r8",
                 "5:",
                 "add sp, #28",
                 "pop {{r4-r11, pc}}",
+                expand_rest!("r1", "r3"),
             )
         }
     };
@@ -85,7 +85,8 @@ macro_rules! one_token {
 
 macro_rules! what_is_no_whole_chain {
     () => {
-        "ittt ne
+        "mov r10, r3
+         ittt ne
          subne r5, #1
          andne r5, #7
          addne r5, #1"
@@ -140,10 +141,10 @@ macro_rules! to_stream {
 /// Columns that one chain takes.
 pub const SHORT: usize = 64;
 
-one_token!(short_to_bytes, i8, "", "", to_bytes!());
-one_token!(short_to_stream, i16, "", "", to_stream!());
-one_token!(long_to_bytes, i8, what_is_no_whole_chain!(), while_columns_are_left!(), to_bytes!());
-one_token!(long_to_stream, i16, what_is_no_whole_chain!(), while_columns_are_left!(), to_stream!());
+one_token!(short_to_bytes, i8, 0, "", "", to_bytes!());
+one_token!(short_to_stream, i16, 1, "", "", to_stream!());
+one_token!(long_to_bytes, i8, 0, what_is_no_whole_chain!(), while_columns_are_left!(), to_bytes!());
+one_token!(long_to_stream, i16, 1, what_is_no_whole_chain!(), while_columns_are_left!(), to_stream!());
 
 /// Three tokens: `$store` takes the sums r2–r7 (two rows of each token) and the multipliers r8, r9 to the place r10, which
 /// it advances by a group; r11 is the length of an output token in bytes, r12 is −1.

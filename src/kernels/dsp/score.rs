@@ -1,6 +1,6 @@
 //! The loop under [`super::attention::scores`]: four keys at a time against the expanded query, like four rows of a matrix.
 
-use super::chain::{expand_four, expand_token, four_rows, two_rows, two_rows_of_three};
+use super::chain::{expand_four, expand_rest, expand_token, four_rows, two_rows, two_rows_of_three};
 
 /// Longest head that the unrolled chain takes.
 pub const SHORT: usize = 64;
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn score(query: *const i8, expanded: *mut u32, keys: *cons
     naked_asm!(
         "push {{r1, r4-r11, lr}}",
         "ldr lr, [r3, #12]",
-        expand_token!(),
+        expand_token!("r0", "r1", "lr"),
         "mov r1, r2",
         "pop {{r0}}",
         "ldm r3, {{r6, r9-r12}}",
@@ -102,6 +102,7 @@ pub unsafe extern "C" fn score(query: *const i8, expanded: *mut u32, keys: *cons
         "ldrne pc, [sp, #24]",
         "add sp, #36",
         "pop {{r4-r11, pc}}",
+        expand_rest!("r0", "r1"),
     )
 }
 
