@@ -65,6 +65,13 @@ impl Deviation {
         (requantize(requantize(self.scale(value), self.inverse_q31), multiplier).wrapping_add(bias)) >> 8
     }
 
+    /// [`Self::scale`] as `(len · value + bias) >> right`, modulo 2³²: what is shifted left is shifted before.
+    #[cfg(scalar)]
+    pub fn line(&self) -> (i32, i32, i32) {
+        let left = self.shift.clamp(0, 31);
+        (self.len << left, self.sum.wrapping_neg() << left, (-self.shift).clamp(0, 31))
+    }
+
     /// The value's deviation, ready for the multiplication with the inverse root.
     #[inline(always)]
     pub fn scale(&self, value: i16) -> i32 {

@@ -7,9 +7,9 @@ use bytemuck::cast_slice_mut;
 use microformer_packed::LANES;
 
 pub use super::chip::soften;
-use super::chip::{mix_eight, mix_four, requantize, score};
+use super::chip::{mix_lanes, requantize, score};
 use super::linear::{expand, join};
-use crate::arith::{saturate_i8, saturate_i16};
+use crate::arith::saturate_i16;
 use crate::kernels::Scoring;
 
 /// What a value in its ring has more than it stands for, modulo 256.
@@ -27,6 +27,18 @@ pub struct Scan {
     row: *mut i16,
     end: *mut i16,
     head_len: usize,
+}
+
+/// What [`mix_lanes`] needs, in the order in which it loads it.
+#[repr(C)]
+pub struct Blend {
+    row: *const i16,
+    end: *const i16,
+    values: *const i8,
+    /// Bytes from one token's values to the next.
+    stride: usize,
+    multiplier: i32,
+    output: *mut i8,
 }
 
 /// Puts a key into its slot of the ring, which has room for `head length / 2` words in each.
@@ -118,52 +130,25 @@ pub fn scores_three(queries: [&[i8]; 3], expanded: &mut [u32], keys: &[u32], sco
 pub fn mix(row: &mut [i16], filled: usize, values: &[u32], multiplier: i32, output: &mut [i8]) {
     let row = row.get(..filled).unwrap_or_default();
     let stride = output.len();
-    let words = stride / LANES;
-    let fits = row.len() * words <= values.len();
-    debug_assert!(fits && stride.is_multiple_of(LANES), "lengths of row, ring and output");
+    let fits = (stride | output.as_ptr().addr()).is_multiple_of(LANES)
+        && !row.is_empty()
+        && row.len() * (stride / LANES) <= values.len();
+    debug_assert!(fits, "lengths of row, ring and output");
     if !fits {
         return;
     }
-    let (pairs, last) = row.as_chunks::<2>();
-    let last = last.first().map(|&weight| (weight, pairs.len() * 2 * words));
-    let pairs = pairs.as_flattened();
-    let (eights, rest) = output.as_chunks_mut::<8>();
-    for (block, results) in eights.iter_mut().enumerate() {
-        let values = values.get(2 * block..).unwrap_or_default();
-        let mut sums = [0; 8];
-        let places = pairs.as_ptr_range();
-        if !pairs.is_empty() {
-            // SAFETY: the ring has `words` words for each weight of the row, and two of the first are here.
-            unsafe { mix_eight(places.start, places.end, values.as_ptr().cast(), stride, &mut sums) };
-        }
-        close(sums, last, values, (multiplier, results));
-    }
-    if let Some(results) = rest.first_chunk_mut::<4>() {
-        let values = values.get(2 * eights.len()..).unwrap_or_default();
-        let mut sums = [0; 4];
-        let places = pairs.as_ptr_range();
-        if !pairs.is_empty() {
-            // SAFETY: the ring has `words` words for each weight of the row, and one of the first is here.
-            unsafe { mix_four(places.start, places.end, values.as_ptr().cast(), stride, &mut sums) };
-        }
-        close(sums, last, values, (multiplier, results));
-    }
-}
-
-/// Adds a last weight without a partner, whose value is so many words on, and takes the sums to 8 bits.
-fn close<const N: usize>(
-    mut sums: [i32; N],
-    last: Option<(i16, usize)>,
-    values: &[u32],
-    (multiplier, results): (i32, &mut [i8; N]),
-) {
-    if let Some((weight, place)) = last {
-        let lanes = values.get(place..).unwrap_or_default().iter().flat_map(|word| word.to_le_bytes());
-        for (sum, lane) in sums.iter_mut().zip(lanes) {
-            *sum += i32::from(weight) * i32::from((lane ^ OFFSET) as i8);
-        }
-    }
-    for (result, sum) in results.iter_mut().zip(sums) {
-        *result = saturate_i8(requantize(sum, multiplier));
+    let weights = row.as_ptr_range();
+    let mut lane = 0;
+    while lane < stride {
+        let blend = Blend {
+            row: weights.start,
+            end: weights.end,
+            values: values.as_ptr().cast::<i8>().wrapping_add(lane),
+            stride,
+            multiplier,
+            output: output.as_mut_ptr().wrapping_add(lane),
+        };
+        // SAFETY: the ring has `stride` bytes for each weight of the row, of which so many are left, as of the output.
+        lane += unsafe { mix_lanes(&blend, stride - lane) };
     }
 }

@@ -39,11 +39,22 @@ fn run<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T],
     if !fits {
         return;
     }
-    for (token, results) in input.chunks_exact(columns).zip(output.chunks_exact_mut(rows)) {
+    let mut one = |token: &[i8], results: &mut [T]| {
         expand(token, expanded);
         // SAFETY: `columns / 2` words are expanded, the matrix has the words of `rows` rows, `results` are as many values
-        // and start on a word: all checked above.
+        // and start on a word: all checked above and below.
         unsafe { multiply(expanded.as_ptr(), packed.start, packed.end, results.as_mut_ptr(), columns) };
+    };
+    // A step of a stream is one token. No iterator over pieces here: it would divide, which no Cortex-M0 can.
+    if input.len() == columns && output.len() == rows {
+        return one(input, output);
+    }
+    let mut done = 0;
+    while let (Some(token), Some(results)) =
+        (input.get(done * columns..(done + 1) * columns), output.get_mut(done * rows..(done + 1) * rows))
+    {
+        one(token, results);
+        done += 1;
     }
 }
 

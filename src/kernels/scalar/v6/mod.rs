@@ -2,10 +2,12 @@
 
 mod attention;
 mod multiply;
+mod normalize;
 mod pointwise;
 mod requantize;
 
-pub use attention::{mix_eight, mix_four, score};
+pub use attention::{mix_lanes, score};
 pub use multiply::{expand_fours, rows_to_bytes, rows_to_stream};
-pub use pointwise::{convolve, normalize_stream, normalize_to_bytes, soften};
+pub use normalize::{normalize_stream, normalize_to_bytes};
+pub use pointwise::{convolve, soften};
 pub use requantize::requantize;

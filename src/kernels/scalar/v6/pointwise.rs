@@ -1,31 +1,10 @@
-//! Norms, softmax and depthwise convolutions for ARMv6-M.
+//! Softmax and depthwise convolutions for ARMv6-M.
 
 use core::arch::naked_asm;
 
 use super::super::depthwise::{Pair, Sweep};
-use super::requantize;
-use crate::arith::{EXPONENTIAL, saturate_i8, saturate_i16};
-use crate::kernels::portable::Deviation;
-
-/// Every value of a token, normalised to 8 bits.
-pub fn normalize_to_bytes(deviation: &Deviation, affine: &[[i32; 2]], stream: &[i16], output: &mut [i8]) {
-    for ((&value, &affine), result) in stream.iter().zip(affine).zip(output) {
-        *result = saturate_i8(normalize(deviation, value, affine));
-    }
-}
-
-/// Every value of a token, normalised in place.
-pub fn normalize_stream(deviation: &Deviation, affine: &[[i32; 2]], stream: &mut [i16]) {
-    for (value, &affine) in stream.iter_mut().zip(affine) {
-        *value = saturate_i16(normalize(deviation, *value, affine));
-    }
-}
-
-#[inline(always)]
-fn normalize(deviation: &Deviation, value: i16, [multiplier, bias]: [i32; 2]) -> i32 {
-    let scaled = deviation.scale(value);
-    (requantize(requantize(scaled, deviation.inverse_q31), multiplier).wrapping_add(bias)) >> 8
-}
+use super::requantize::{nearest_byte, requantize_split, within_byte};
+use crate::arith::EXPONENTIAL;
 
 /// Scores become weights, in place; returns their sum.
 pub fn soften(row: &mut [i16]) -> u32 {
@@ -48,57 +27,14 @@ macro_rules! close {
             "ldr r4, [r4, #",
             $place,
             "]\n",
-            "uxth r0, r7\n",
-            "asrs r7, r7, #16\n",
             "uxth r1, r4\n",
             "asrs r4, r4, #16\n",
-            "movs r2, r0\n",
-            "muls r2, r1, r2\n",
-            "lsrs r2, r2, #16\n",
-            "muls r1, r7, r1\n",
-            "adds r2, r2, r1\n",
-            "muls r0, r4, r0\n",
-            "muls r7, r4, r7\n",
-            "uxth r1, r2\n",
-            "asrs r2, r2, #16\n",
-            "adds r0, r0, r1\n",
-            "adds r7, r7, r2\n",
-            "asrs r0, r0, #15\n",
-            "adds r0, #1\n",
-            "asrs r0, r0, #1\n",
-            "adds r7, r7, r0\n",
-            "movs r0, r7\n",
-            "adds r0, #127\n",
-            "cmp r0, #254\n",
-            "bhi ",
-            $rare,
-            "f\n",
-            $back,
-            ":\n",
+            requantize_split!("r7", "r1", "r4", "r0", "r2"),
+            within_byte!($rare, $back, "r7", "r0"),
             "mov r0, r12\n",
             "strb r7, [r0, ",
             $offset,
             "]\n",
-        )
-    };
-}
-
-/// r7 is beyond 8 bits: −127 or 127.
-macro_rules! nearest {
-    ($here:literal, $back:literal) => {
-        concat!(
-            $here,
-            ":\n",
-            "asrs r7, r7, #31\n",
-            "movs r0, #127\n",
-            "eors r7, r0\n",
-            // −128 where it was negative.
-            "adds r0, r7, #1\n",
-            "asrs r0, r0, #31\n",
-            "subs r7, r7, r0\n",
-            "b ",
-            $back,
-            "b\n",
         )
     };
 }
@@ -158,7 +94,7 @@ pub unsafe extern "C" fn convolve(pairs: *const Pair, end: *const Pair, sweep: *
         "mov r10, r6",
         "mov r11, r7",
         "pop {{r4-r7, pc}}",
-        nearest!("20", "21"),
-        nearest!("30", "31"),
+        nearest_byte!("20", "21", "r7", "r0"),
+        nearest_byte!("30", "31", "r7", "r0"),
     )
 }

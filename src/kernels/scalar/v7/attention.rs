@@ -2,7 +2,10 @@
 
 use core::arch::naked_asm;
 
-use super::super::attention::Scan;
+use microformer_packed::LANES;
+
+use super::super::attention::{Blend, Scan};
+use super::multiply::pack_bytes;
 use crate::arith::EXPONENTIAL;
 
 /// Scores of all keys of a scan.
@@ -57,26 +60,34 @@ macro_rules! lane {
     };
 }
 
-/// Eight or four lanes; `$lanes` adds one token's values, weighted, to the sums r2–r9 or r2–r5.
+/// A sum, requantised by r10 and cut to 8 bits. Uses r11.
+macro_rules! close {
+    ($sum:literal) => {
+        concat!(
+            concat!("smull r11, ", $sum, ", ", $sum, ", r10\n"),
+            concat!("add ", $sum, ", ", $sum, ", r11, lsr #31\n"),
+            concat!("ssat ", $sum, ", #8, ", $sum, "\n"),
+        )
+    };
+}
+
+/// Eight or four lanes; `$lanes` adds one token's values, weighted, to the sums r2–r9 or r2–r5, and `$store` takes them to
+/// the place r12.
 macro_rules! mix {
-    ($name:ident, $len:literal, $lanes:expr, $store:literal) => {
-        /// The weighted sums of some lanes.
+    ($name:ident, $lanes:expr, $store:expr) => {
+        /// The weighted sums of some lanes, in 8 bits.
         ///
         /// # Safety
-        /// `row … end` are weights, an even number and not none; `values` has a byte for each lane for each of them, `stride` bytes apart.
+        /// The blend's row is not empty; there is a byte of values in each lane for each weight, and of output, which
+        /// starts on a word.
         #[unsafe(naked)]
-        pub unsafe extern "C" fn $name(
-            row: *const i16,
-            end: *const i16,
-            values: *const i8,
-            stride: usize,
-            sums: *mut [i32; $len],
-        ) {
+        unsafe extern "C" fn $name(blend: *const Blend) {
             naked_asm!(
-                "push {{r4-r11, lr}}",
+                "push {{r0, r4-r11, lr}}",
+                "ldm r0, {{r0, r1, r4, r12}}",
                 "mov lr, r1",
-                "mov r1, r2",
-                "mov r12, r3",
+                "subs r10, r1, r0",
+                "mov r1, r4",
                 "movs r2, #0",
                 "movs r3, #0",
                 "movs r4, #0",
@@ -85,16 +96,21 @@ macro_rules! mix {
                 "movs r7, #0",
                 "mov r8, r2",
                 "mov r9, r2",
+                // Two weights a turn: where their number is odd, the first turn is half a one.
+                "lsls r10, r10, #30",
+                "bne 3f",
                 "2:",
                 "ldrsh r10, [r0], #2",
                 $lanes,
                 "add r1, r12",
+                "3:",
                 "ldrsh r10, [r0], #2",
                 $lanes,
                 "add r1, r12",
                 "cmp r0, lr",
                 "bne 2b",
-                "ldr r0, [sp, #36]",
+                "pop {{r0}}",
+                "ldrd r10, r12, [r0, #16]",
                 $store,
                 "pop {{r4-r11, pc}}",
             )
@@ -102,9 +118,21 @@ macro_rules! mix {
     };
 }
 
+macro_rules! store_four {
+    ($first:literal, $second:literal, $third:literal, $fourth:literal) => {
+        concat!(
+            close!($first),
+            close!($second),
+            close!($third),
+            close!($fourth),
+            pack_bytes!($first, $second, $third, $fourth),
+            concat!("str ", $first, ", [r12], #4\n"),
+        )
+    };
+}
+
 mix!(
     mix_eight,
-    8,
     concat!(
         lane!("0", "r2"),
         lane!("1", "r3"),
@@ -115,10 +143,31 @@ mix!(
         lane!("6", "r8"),
         lane!("7", "r9"),
     ),
-    "stm r0, {{r2-r9}}"
+    concat!(store_four!("r2", "r3", "r4", "r5"), store_four!("r6", "r7", "r8", "r9"))
 );
 
-mix!(mix_four, 4, concat!(lane!("0", "r2"), lane!("1", "r3"), lane!("2", "r4"), lane!("3", "r5")), "stm r0, {{r2-r5}}");
+mix!(
+    mix_four,
+    concat!(lane!("0", "r2"), lane!("1", "r3"), lane!("2", "r4"), lane!("3", "r5")),
+    store_four!("r2", "r3", "r4", "r5")
+);
+
+/// The weighted sums of some of `lanes` lanes, in 8 bits; returns of how many.
+///
+/// # Safety
+/// The blend's row is not empty; there are at least four lanes, and `lanes` bytes of values for each weight, and of output,
+/// which starts on a word.
+pub unsafe fn mix_lanes(blend: &Blend, lanes: usize) -> usize {
+    if lanes >= 2 * LANES {
+        // SAFETY: the caller's, with eight lanes.
+        unsafe { mix_eight(blend) };
+        2 * LANES
+    } else {
+        // SAFETY: the caller's.
+        unsafe { mix_four(blend) };
+        LANES
+    }
+}
 
 /// Scores become weights, in place; returns their sum.
 pub fn soften(row: &mut [i16]) -> u32 {

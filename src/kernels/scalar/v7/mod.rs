@@ -5,6 +5,6 @@ mod multiply;
 mod pointwise;
 
 pub use crate::arith::requantize;
-pub use attention::{mix_eight, mix_four, score, soften};
+pub use attention::{mix_lanes, score, soften};
 pub use multiply::{expand_fours, rows_to_bytes, rows_to_stream};
 pub use pointwise::{convolve, normalize_stream, normalize_to_bytes};

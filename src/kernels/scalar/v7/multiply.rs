@@ -73,6 +73,23 @@ macro_rules! requantize_four {
     };
 }
 
+/// Four values of 8 bits become the bytes of the first; −128 becomes −127. Uses the second.
+macro_rules! pack_bytes {
+    ($first:literal, $second:literal, $third:literal, $fourth:literal) => {
+        concat!(
+            concat!("bfi ", $first, ", ", $second, ", #8, #8\n"),
+            concat!("bfi ", $third, ", ", $fourth, ", #8, #8\n"),
+            concat!("bfi ", $first, ", ", $third, ", #16, #16\n"),
+            concat!("and ", $second, ", ", $first, ", #0x7f7f7f7f\n"),
+            concat!("add ", $second, ", ", $second, ", #0x7f7f7f7f\n"),
+            concat!("bic ", $second, ", ", $first, ", ", $second, "\n"),
+            concat!("and ", $second, ", ", $second, ", #0x80808080\n"),
+            concat!("add ", $first, ", ", $first, ", ", $second, ", lsr #7\n"),
+        )
+    };
+}
+pub(super) use pack_bytes;
+
 /// All rows of one token: `$store` takes the requantised sums r2–r5 to the place r12, which it advances.
 macro_rules! rows {
     ($name:ident, $output:ty, $store:expr) => {
@@ -137,19 +154,14 @@ macro_rules! rows {
 rows!(
     rows_to_bytes,
     i8,
-    "ssat r2, #8, r2
-     ssat r3, #8, r3
-     ssat r4, #8, r4
-     ssat r5, #8, r5
-     bfi r2, r3, #8, #8
-     bfi r4, r5, #8, #8
-     bfi r2, r4, #16, #16
-     and r6, r2, #0x7f7f7f7f
-     add r6, r6, #0x7f7f7f7f
-     bic r6, r2, r6
-     and r6, r6, #0x80808080
-     add r2, r2, r6, lsr #7
-     str r2, [r12], #4"
+    concat!(
+        "ssat r2, #8, r2\n",
+        "ssat r3, #8, r3\n",
+        "ssat r4, #8, r4\n",
+        "ssat r5, #8, r5\n",
+        pack_bytes!("r2", "r3", "r4", "r5"),
+        "str r2, [r12], #4\n",
+    )
 );
 
 rows!(

@@ -3,6 +3,7 @@
 use core::arch::naked_asm;
 
 use super::super::depthwise::{Pair, Sweep};
+use super::multiply::pack_bytes;
 use crate::kernels::portable::Deviation;
 
 /// What a norm's loop loads, in this order.
@@ -15,7 +16,6 @@ struct Walk {
     end: *const i16,
     len: i32,
     bias: i32,
-    left: i32,
     right: i32,
     inverse: i32,
 }
@@ -23,18 +23,9 @@ struct Walk {
 impl Walk {
     fn new(deviation: &Deviation, affine: &[[i32; 2]], stream: &[i16], output: *mut u8) -> Self {
         let places = stream.as_ptr_range();
-        Self {
-            stream: places.start,
-            affine: affine.as_ptr(),
-            output,
-            end: places.end,
-            len: deviation.len,
-            bias: -deviation.sum,
-            // A shift of up to 31 in one of the directions.
-            left: deviation.shift.clamp(0, 31),
-            right: (-deviation.shift).clamp(0, 31),
-            inverse: deviation.inverse_q31,
-        }
+        let (len, bias, right) = deviation.line();
+        let inverse = deviation.inverse_q31;
+        Self { stream: places.start, affine: affine.as_ptr(), output, end: places.end, len, bias, right, inverse }
     }
 }
 
@@ -69,12 +60,11 @@ macro_rules! normalize {
         unsafe extern "C" fn $name(walk: *const Walk) {
             naked_asm!(
                 "push {{r4-r11, lr}}",
-                "ldm r0, {{r0-r3, r6-r10}}",
+                "ldm r0, {{r0-r3, r6, r7, r9, r10}}",
                 "2:",
                 "ldrsh r4, [r0], #2",
                 "ldrd r11, r12, [r1], #8",
                 "mla r5, r4, r6, r7",
-                "lsl r5, r5, r8",
                 "asr r5, r5, r9",
                 "smull r4, r5, r5, r10",
                 "add r5, r5, r4, lsr #31",
@@ -170,14 +160,7 @@ pub unsafe extern "C" fn convolve(pairs: *const Pair, end: *const Pair, sweep: *
         close!("r7", "12"),
         close!("r8", "20"),
         close!("r9", "28"),
-        "bfi r6, r7, #8, #8",
-        "bfi r8, r9, #8, #8",
-        "bfi r6, r8, #16, #16",
-        "and r7, r6, #0x7f7f7f7f",
-        "add r7, r7, #0x7f7f7f7f",
-        "bic r7, r6, r7",
-        "and r7, r7, #0x80808080",
-        "add r6, r6, r7, lsr #7",
+        pack_bytes!("r6", "r7", "r8", "r9"),
         "str r6, [r3, r4]",
         "adds r2, #32",
         "adds r4, #4",
