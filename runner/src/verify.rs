@@ -4,7 +4,7 @@
 //! tests, not steps, and the exit code is zero only when all of them passed.
 
 use crate::cargo::{CHIPS, M0, M4, MICROPHONE, cargo, chip_image};
-use crate::{events, faults, gates, generate, parity, selftest, setup};
+use crate::{cost, events, faults, gates, generate, parity, selftest, setup};
 use anyhow::{Result, bail};
 use std::io::{IsTerminal, Write};
 use std::process::Command;
@@ -100,6 +100,7 @@ fn steps(options: &Options) -> Vec<Step<'_>> {
     for chip in CHIPS {
         steps.push((format!("bad ends, {}", chip.name), Box::new(move || faults::check(chip))));
     }
+    steps.push(("what every kernel costs, Cortex-M4".to_owned(), Box::new(|| cost::check(M4))));
     steps.push(("gate: no floating point in the firmware".to_owned(), Box::new(gates::float::check)));
     steps.push(("gate: no panic in a model's step".to_owned(), Box::new(gates::panic::check)));
     steps.push(("gate: the firmware tells its true cost".to_owned(), Box::new(gates::clock::check)));

@@ -12,6 +12,7 @@ use crate::counter::{self, Cost};
 use crate::image::Image;
 use crate::model::{self, Measurement};
 use crate::setup;
+use crate::verify::Tally;
 use anyhow::{Context, Result, ensure};
 use peer::Peer;
 use serde::Serialize;
@@ -45,6 +46,9 @@ pub struct Kernel {
     /// Of the output: all ways of a job must leave the same.
     pub digest: String,
     pub cost: Cost,
+    /// What the chip's own clock counted: instructions in QEMU.
+    #[serde(skip)]
+    told: u64,
     pub peer: Option<Peer>,
 }
 
@@ -88,6 +92,32 @@ fn measure(options: &Options) -> Result<Report> {
     Ok(Report { chip: chip.name, kernels, models })
 }
 
+/// A step of `cargo verify`: the bench runs to its end, and every way to compute a job leaves the same bits, at a price that
+/// the chip's own clock confirms.
+pub fn check(chip: Chip) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let kernels = kernels(&Image::read(&cargo::chip_image(chip, "bench", &[])?)?)?;
+    for kernel in &kernels {
+        tally.check(kernel.check(&kernels));
+    }
+    Ok(tally)
+}
+
+/// The chip reads its clock outside the marks, and in whole ticks.
+const TOLERANCE: u64 = 100;
+
+impl Kernel {
+    fn check(&self, all: &[Kernel]) -> Result<()> {
+        let Self { job, way, told, .. } = self;
+        let seen = self.cost.instructions;
+        let differs = all.iter().any(|other| other.job == *job && other.digest != self.digest);
+        ensure!(!differs, "{job}, {way}: other bits than another way to compute it");
+        ensure!(seen > 0, "{job}, {way}: nothing was counted");
+        ensure!(told.abs_diff(seen) < TOLERANCE + seen / 100, "{job}, {way}: the chip told {told}, the counter {seen}");
+        Ok(())
+    }
+}
+
 fn kernels(bench: &Image) -> Result<Vec<Kernel>> {
     let measured = counter::measure(bench, &[])?;
     let jobs: Vec<&str> = measured.lines.iter().filter_map(|line| line.strip_prefix("job ")).collect();
@@ -96,14 +126,15 @@ fn kernels(bench: &Image) -> Result<Vec<Kernel>> {
     kernels.collect::<Option<Vec<Kernel>>>().context("src/bin/bench said what `cargo cost` cannot read")
 }
 
-/// `matrix 64->64 | fast | 4096 macs | 1b2c3d4e`
+/// `matrix 64->64 | fast | 4096 macs | 1b2c3d4e | 3898 instructions`
 fn kernel(line: &str, cost: Cost) -> Option<Kernel> {
     let mut parts = line.split(" | ");
     let (job, way) = (parts.next()?.to_owned(), parts.next()?.to_owned());
     let macs = parts.next()?.strip_suffix(" macs")?.parse().ok()?;
     let digest = parts.next()?.to_owned();
+    let told = parts.next()?.strip_suffix(" instructions")?.parse().ok()?;
     let peer = peer::of(&job);
-    Some(Kernel { job, way, macs, digest, cost, peer })
+    Some(Kernel { job, way, macs, digest, cost, told, peer })
 }
 
 #[cfg(test)]
@@ -113,8 +144,14 @@ mod tests {
     #[test]
     fn jobs_are_read() {
         let cost = Cost { instructions: 3800, cycles: 5600 };
-        let kernel = kernel("matrix 64->64 | fast | 4096 macs | 1b2c3d4e", cost).expect("a whole line");
+        let line = "matrix 64->64 | fast | 4096 macs | 1b2c3d4e | 3850 instructions";
+        let kernel = kernel(line, cost).expect("a whole line");
         assert_eq!((kernel.job.as_str(), kernel.way.as_str(), kernel.macs), ("matrix 64->64", "fast", 4096));
+        assert!(kernel.check(&[]).is_ok());
+        let cheaper = Cost { instructions: 3000, cycles: 5600 };
+        assert!(super::kernel(line, cheaper).expect("a whole line").check(&[]).is_err(), "the clock denies it");
+        let other = super::kernel("matrix 64->64 | portable | 4096 macs | 0 | 16000 instructions", cost);
+        assert!(kernel.check(&[other.expect("a whole line")]).is_err(), "other bits");
         assert!(super::kernel("matrix 64->64 | fast", cost).is_none());
     }
 }

@@ -59,32 +59,41 @@ const JOBS: [Job; 12] = [
     ("scores 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
         fill(room, KEYS, way.store_key);
         let queries: [Vector; TOKENS] = black_box(core::array::from_fn(|token| vector(1000 + token)));
-        measured!(for (token, query) in queries.iter().enumerate() {
-            let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..PADDED];
-            (way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], filled(token + 1), row);
-        });
+        measured!(
+            room,
+            for (token, query) in queries.iter().enumerate() {
+                let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..PADDED];
+                (way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], filled(token + 1), row);
+            }
+        );
         keep(room, 1, TOKENS);
     }),
     ("scores 49 x 49, head 16, three queries at a time", TOKENS * TOKENS * HEAD_LEN, |room, way| {
         fill(room, KEYS, way.store_key);
         // All queries at the end of the ring: nothing of the square is left out.
-        measured!(for token in (0..TOKENS).step_by(3) {
-            three_rows(room, way, (token, TOKENS - 3));
-        });
+        measured!(
+            room,
+            for token in (0..TOKENS).step_by(3) {
+                three_rows(room, way, (token, TOKENS - 3));
+            }
+        );
         keep(room, 3, TOKENS - 2);
     }),
     ("scores 49 x 49, head 16, causal, three at a time", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
         fill(room, KEYS, way.store_key);
-        measured!(for token in (0..TOKENS).step_by(3) {
-            three_rows(room, way, (token, token));
-        });
+        measured!(
+            room,
+            for token in (0..TOKENS).step_by(3) {
+                three_rows(room, way, (token, token));
+            }
+        );
         keep(room, 3, TOKENS - 3);
     }),
     ("scores, a row of 49, head 16", TOKENS * HEAD_LEN, |room, way| {
         fill(room, KEYS, way.store_key);
         let query = black_box(vector(1000));
         let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..PADDED];
-        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], filled(TOKENS), row));
+        measured!(room, (way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], filled(TOKENS), row));
         keep(room, 1, TOKENS);
     }),
     ("scores, a row of 49 that has gone round, head 16", TOKENS * HEAD_LEN, |room, way| {
@@ -92,25 +101,25 @@ const JOBS: [Job; 12] = [
         let query = black_box(vector(1000));
         let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..PADDED];
         let scoring = black_box(Scoring { newest: 21, ..filled(TOKENS) });
-        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], scoring, row));
+        measured!(room, (way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], scoring, row));
         keep(room, 1, TOKENS);
     }),
     ("scores, a row of 48, head 16", (TOKENS - 1) * HEAD_LEN, |room, way| {
         fill(room, KEYS, way.store_key);
         let query = black_box(vector(1000));
         let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..PADDED];
-        measured!((way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], filled(TOKENS - 1), row));
+        measured!(room, (way.scores)(&query.0, &mut room.expanded, &room.input[..KEYS], filled(TOKENS - 1), row));
     }),
     ("softmax, a row of 49, unnormalised", 0, |room, way| {
         room.output.fill(0);
-        let row = fill_row(room);
-        measured!((way.soften)(row));
+        let row = fill_row(&mut room.output);
+        measured!(room, (way.soften)(row));
     }),
     ("softmax, a row of 49, and the multiplier that normalises its mix", 0, |room, way| {
         room.output.fill(0);
-        let row = fill_row(room);
+        let row = fill_row(&mut room.output);
         let mixing = black_box(Mixing { ratio: 1 << 30, exponent: 1 });
-        let multiplier = measured!(reciprocal((way.soften)(row), mixing));
+        let multiplier = measured!(room, reciprocal((way.soften)(row), mixing));
         room.output[TOKENS] = multiplier as u32;
     }),
     ("mix 49 x 49, head 16, causal", TOKENS * (TOKENS + 1) / 2 * HEAD_LEN, |room, way| {
@@ -118,27 +127,30 @@ const JOBS: [Job; 12] = [
         let (rows, _) = black_box(cast_slice_mut::<u32, i16>(&mut room.rows)).as_chunks_mut::<PADDED>();
         rows.fill(Row::fill().0);
         let (results, _) = cast_slice_mut::<u32, i8>(&mut room.output).as_chunks_mut::<HEAD_LEN>();
-        measured!(for ((len, result), row) in (1..=TOKENS).zip(results).zip(rows) {
-            (way.mix)(row, len, &room.input[..RING], 5000, result);
-        });
+        measured!(
+            room,
+            for ((len, result), row) in (1..=TOKENS).zip(results).zip(rows) {
+                (way.mix)(row, len, &room.input[..RING], 5000, result);
+            }
+        );
     }),
     ("mix, a row of 49, head 16", TOKENS * HEAD_LEN, |room, way| {
         fill(room, RING, way.store_value);
         let mut row = black_box(Row::fill());
         let result: &mut [i8] = &mut cast_slice_mut(&mut room.output)[..HEAD_LEN];
-        measured!((way.mix)(&mut row.0, TOKENS, &room.input[..RING], 5000, result));
+        measured!(room, (way.mix)(&mut row.0, TOKENS, &room.input[..RING], 5000, result));
     }),
     ("store a key, head 16", 0, |room, way| {
         fill(room, KEYS, way.store_key);
         room.output.fill(0);
         let key = black_box(vector(1000));
-        measured!((way.store_key)(&mut room.input[..KEYS], 5, &key.0));
+        measured!(room, (way.store_key)(&mut room.input[..KEYS], 5, &key.0));
     }),
     ("store a value, head 16", 0, |room, way| {
         fill(room, RING, way.store_value);
         room.output.fill(0);
         let value = black_box(vector(1000));
-        measured!((way.store_value)(&mut room.input[..RING], 5, &value.0));
+        measured!(room, (way.store_value)(&mut room.input[..RING], 5, &value.0));
     }),
 ];
 
@@ -211,8 +223,8 @@ fn fill(room: &mut Room, words: usize, store: fn(&mut [u32], usize, &[i8])) {
 }
 
 /// Scores as a model has them: within some 8 natural-logarithm units.
-fn fill_row(room: &mut Room) -> &mut [i16] {
-    let row: &mut [i16] = &mut cast_slice_mut(&mut room.output)[..TOKENS];
+fn fill_row(output: &mut [u32]) -> &mut [i16] {
+    let row: &mut [i16] = &mut cast_slice_mut(output)[..TOKENS];
     for (index, score) in row.iter_mut().enumerate() {
         *score = (scramble(index as u32) >> 22) as i16;
     }

@@ -30,7 +30,7 @@ pub fn measure(room: &mut Room) {
         while state.process(&FRONT_END, &mut samples, &mut features) {}
     }
     let mut samples = black_box(step.as_slice());
-    measured!(state.process(&FRONT_END, &mut samples, &mut features));
+    measured!(room, state.process(&FRONT_END, &mut samples, &mut features));
     keep(room, &features);
     room.report("front end, a frame of 10 ms, all stages", "fast", 0);
 }
@@ -41,20 +41,20 @@ fn stages(room: &mut Room) {
     let mut channels = [0u32; CHANNELS];
     let mut estimates = [1 << 20; CHANNELS];
     let mut features = [0; CHANNELS];
-    let bits = measured!(window::apply(&FRONT_END.window, &samples, &mut spectrum));
+    let bits = measured!(room, window::apply(&FRONT_END.window, &samples, &mut spectrum));
     room.report("front end: window", "fast", 0);
     let shift = black_box(15 - bits);
-    measured!(fft::apply(&FRONT_END.fft, &mut spectrum, shift));
+    measured!(room, fft::apply(&FRONT_END.fft, &mut spectrum, shift));
     room.report("front end: transform", "fast", 0);
-    measured!(filterbank::apply(&FRONT_END.filterbank, &spectrum, shift, &mut channels));
+    measured!(room, filterbank::apply(&FRONT_END.filterbank, &spectrum, shift, &mut channels));
     room.report("front end: filterbank", "fast", 0);
     if let (Some(settings), Some(curve)) = (&FRONT_END.noise, &FRONT_END.gain) {
-        measured!(noise::apply(settings, &mut channels, &mut estimates));
+        measured!(room, noise::apply(settings, &mut channels, &mut estimates));
         room.report("front end: noise", "fast", 0);
-        measured!(gain::apply(curve, &mut channels, &estimates));
+        measured!(room, gain::apply(curve, &mut channels, &estimates));
         room.report("front end: gain", "fast", 0);
     }
-    measured!(log::apply(&FRONT_END.log, &channels, &mut features));
+    measured!(room, log::apply(&FRONT_END.log, &channels, &mut features));
     keep(room, &features);
     room.report("front end: logarithm", "fast", 0);
 }

@@ -1,5 +1,7 @@
 //! Runs every kernel on the shapes of docs/measurements.md between marks, for counter/ to count: `cargo cost`.
 //!
+//! On hardware, `-- --probe` prints the same jobs with the cycles that the chip's own counter showed.
+//!
 //! A job runs three ways where it can: as the loop that anybody would write first, as the portable kernel, and as the
 //! chip's fast kernel. Its line says how many products it computes, and whether fast and portable left the same bits;
 //! nothing that differs counts.
@@ -13,6 +15,7 @@ mod front_end;
 mod matrix;
 mod pointwise;
 
+use board::cycles::Clock;
 use core::hint::black_box;
 
 board::program!(run);
@@ -24,26 +27,40 @@ pub struct Room {
     rows: [u32; 49 * 26],
     expanded: [u32; 384],
     differences: u32,
+    clock: Option<Clock>,
+    /// What the chip counted while the last job ran.
+    spent: u32,
 }
 
 impl Room {
-    const EMPTY: Self =
-        Self { input: [0; 1024], output: [0; 1024], rows: [0; 49 * 26], expanded: [0; 384], differences: 0 };
+    const EMPTY: Self = Self {
+        input: [0; 1024],
+        output: [0; 1024],
+        rows: [0; 49 * 26],
+        expanded: [0; 384],
+        differences: 0,
+        clock: None,
+        spent: 0,
+    };
 
     /// Says what a job left behind, in the order of the marked regions; the digests of a job must all be the same.
     fn report(&mut self, job: &str, way: &str, macs: usize) -> u32 {
         let digest = digest(&self.output);
-        board::say!("job {} | {} | {} macs | {:08x}", job, way, macs, digest);
+        let unit = self.clock.map_or("", |clock| clock.unit());
+        board::say!("job {} | {} | {} macs | {:08x} | {} {}", job, way, macs, digest, self.spent, unit);
         digest
     }
 }
 
-/// Runs `$run` between marks, whose arguments were computed before.
+/// Runs `$run` between marks, whose arguments were computed before, and notes in `$room` what the chip's own clock counted.
 macro_rules! measured {
-    ($run:expr) => {{
+    ($room:ident, $run:expr) => {{
+        let clock = $room.clock;
+        let begun = clock.map_or(0, |clock| clock.now());
         crate::board::meter::begin();
         let result = $run;
         crate::board::meter::end();
+        $room.spent = clock.map_or(0, |clock| clock.since(begun));
         result
     }};
 }
@@ -72,6 +89,7 @@ pub const fn scramble_i8(index: u32) -> i8 {
 fn run() -> Result<(), &'static str> {
     // No kernel may know beforehand where its buffers lie.
     let room = black_box(board::once!(: Room = Room::EMPTY).ok_or("the room is taken twice")?);
+    room.clock = Some(Clock::start());
     matrix::measure(room);
     attention::measure(room);
     pointwise::measure(room);

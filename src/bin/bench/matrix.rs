@@ -62,7 +62,7 @@ const fn packed<const WORDS: usize>(layout: Layout, columns: usize) -> [u32; WOR
 
 pub fn measure(room: &mut Room) {
     prepare(room);
-    measured!(naive(cast_slice(&room.input), &mut cast_slice_mut(&mut room.output)[..64]));
+    measured!(room, naive(cast_slice(&room.input), &mut cast_slice_mut(&mut room.output)[..64]));
     room.report("matrix 64->64", "naive", 64 * 64);
     let square = [
         Linear { rows: 64, columns: 64, bits: Bits::Eight, packed: &PLAIN },
@@ -100,11 +100,11 @@ fn to_bytes(room: &mut Room, job: &str, [plain, packed]: &[Linear; 2], tokens: u
     let (inputs, outputs) = (plain.columns * tokens, plain.rows * tokens);
     prepare(room);
     let (input, output) = (&cast_slice(&room.input)[..inputs], &mut cast_slice_mut(&mut room.output)[..outputs]);
-    measured!(portable::linear(plain, input, &mut [], output));
+    measured!(room, portable::linear(plain, input, &mut [], output));
     let expected = room.report(job, "portable", plain.rows * inputs);
     prepare(room);
     let (input, output) = (&cast_slice(&room.input)[..inputs], &mut cast_slice_mut(&mut room.output)[..outputs]);
-    measured!(fast::linear(packed, input, &mut room.expanded, output));
+    measured!(room, fast::linear(packed, input, &mut room.expanded, output));
     room.differences += u32::from(room.report(job, "fast", plain.rows * inputs) != expected);
 }
 
@@ -124,7 +124,7 @@ fn four_bits(room: &mut Room) {
     prepare(room);
     let (input, output) = (&cast_slice(&room.input)[..64], &mut cast_slice_mut(&mut room.output)[..64]);
     let matrix = black_box(Linear { rows, columns, bits: Bits::Four, packed: &packed });
-    measured!(linear(&matrix, input, &mut room.expanded, output));
+    measured!(room, linear(&matrix, input, &mut room.expanded, output));
     room.differences += u32::from(room.report("matrix 64->64, 4 bits", "fast", 64 * 64) != expected);
 }
 
@@ -132,11 +132,11 @@ fn to_stream(room: &mut Room, job: &str, [plain, packed]: &[Linear; 2], tokens: 
     let (inputs, outputs) = (plain.columns * tokens, plain.rows * tokens);
     prepare(room);
     let (input, output) = (&cast_slice(&room.input)[..inputs], &mut cast_slice_mut(&mut room.output)[..outputs]);
-    measured!(portable::linear_add(plain, input, &mut [], output));
+    measured!(room, portable::linear_add(plain, input, &mut [], output));
     let expected = room.report(job, "portable", plain.rows * inputs);
     prepare(room);
     let (input, output) = (&cast_slice(&room.input)[..inputs], &mut cast_slice_mut(&mut room.output)[..outputs]);
-    measured!(fast::linear_add(packed, input, &mut room.expanded, output));
+    measured!(room, fast::linear_add(packed, input, &mut room.expanded, output));
     room.differences += u32::from(room.report(job, "fast", plain.rows * inputs) != expected);
 }
 

@@ -75,28 +75,28 @@ type Job = (&'static str, usize, fn(&mut Room, &Way));
 const JOBS: [Job; 6] = [
     ("norm, 64 values", 0, |room, way| {
         let stream: &[i16] = &cast_slice(&room.input)[..WIDTH];
-        measured!((way.norm)(&NORM, stream, &mut cast_slice_mut(&mut room.output)[..WIDTH]));
+        measured!(room, (way.norm)(&NORM, stream, &mut cast_slice_mut(&mut room.output)[..WIDTH]));
     }),
     ("norm in the stream, 64 values", 0, |room, way| {
         room.output.copy_from_slice(&room.input);
-        measured!((way.norm_stream)(&NORM, &mut cast_slice_mut(&mut room.output)[..WIDTH]));
+        measured!(room, (way.norm_stream)(&NORM, &mut cast_slice_mut(&mut room.output)[..WIDTH]));
     }),
     ("rescale, 64 values", 0, |room, way| {
         let stream: &[i16] = &cast_slice(&room.input)[..WIDTH];
-        measured!((way.rescale)(1 << 24, stream, &mut cast_slice_mut(&mut room.output)[..WIDTH]));
+        measured!(room, (way.rescale)(1 << 24, stream, &mut cast_slice_mut(&mut room.output)[..WIDTH]));
     }),
     ("activation table, 256 values", 0, |room, way| {
         room.output.copy_from_slice(&room.input);
-        measured!((way.activate)(&TABLE, &mut cast_slice_mut(&mut room.output)[..HIDDEN]));
+        measured!(room, (way.activate)(&TABLE, &mut cast_slice_mut(&mut room.output)[..HIDDEN]));
     }),
     ("relu, 256 values", 0, |room, way| {
         room.output.copy_from_slice(&room.input);
-        measured!((way.relu)(&mut cast_slice_mut(&mut room.output)[..HIDDEN]));
+        measured!(room, (way.relu)(&mut cast_slice_mut(&mut room.output)[..HIDDEN]));
     }),
     ("depthwise filter, 5 taps, 256 channels", TAPS * HIDDEN, |room, way| {
         let (tokens, _) = cast_slice::<u32, i8>(&room.input).as_chunks::<HIDDEN>();
         let taps: [&[i8]; TAPS] = core::array::from_fn(|tap| tokens[tap].as_slice());
-        measured!((way.depthwise)(&DEPTHWISE, &taps, 0, &mut cast_slice_mut(&mut room.output)[..HIDDEN]));
+        measured!(room, (way.depthwise)(&DEPTHWISE, &taps, 0, &mut cast_slice_mut(&mut room.output)[..HIDDEN]));
     }),
 ];
 
