@@ -1,4 +1,4 @@
-//! Some of the sequences on an emulated chip: a firmware with model and sequences baked in, built, run, and read.
+//! Some of the sequences on an emulated chip: a firmware with the model baked in, which reads the sequences from a file.
 //!
 //! A model that listens gets samples, so that its front end runs on the chip too. What comes back are the scores after
 //! the last token, which must equal those of this machine to the bit.
@@ -6,10 +6,11 @@
 use crate::data::{Data, DataArguments, Input, sound};
 use crate::inspect::{self, Board};
 use crate::model::Engine;
-use crate::new::{Firmware, Source};
+use crate::new::{Firmware, Source, write_changed};
 use anyhow::{Context, Result, bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use microformer_bake::Quantized;
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -22,6 +23,9 @@ const SILENCE: Duration = Duration::from_secs(300);
 
 /// Where the firmware lies, below the target folder.
 const CRATE: &str = "microformer-evaluate";
+
+/// The file that the firmware reads, in its folder.
+const SEQUENCES: &str = "sequences.bin";
 
 /// What to run, and where.
 pub struct Request<'a> {
@@ -43,30 +47,19 @@ pub fn choose(wanted: usize, count: usize) -> Vec<usize> {
 pub fn scores(request: &Request, data: &Data, chosen: &[usize], engine: &Engine) -> Result<Vec<Vec<i16>>> {
     ensure!(request.board.machine.is_some(), "QEMU has no machine for the board {}", request.board.name);
     let sequences = payloads(request, data, chosen, engine)?;
-    let room = inspect::flash_left(request.quantized, request.board)?;
-    let main = main(request)?;
+    let image = build(request, &main(request)?, &sequences)?;
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} sequences in QEMU").expect("a valid template");
     let progress = ProgressBar::new(chosen.len() as u64).with_style(style);
     progress.tick();
     let mut scores = Vec::with_capacity(chosen.len());
-    let mut rest = &sequences[..];
-    while !rest.is_empty() {
-        let (batch, taken) = pack(rest, room).with_context(|| {
-            format!("sequence {} is too long for the flash of {}", chosen[scores.len()], request.board.name)
-        })?;
-        rest = &rest[taken..];
-        let image = build(request, &main, &batch)?;
-        let before = scores.len();
-        run(request.board, &image, |line| {
-            if let Some(line) = line.strip_prefix("scores ") {
-                scores.push(numbers(line)?);
-                progress.inc(1);
-            }
-            Ok(())
-        })?;
-        let count = scores.len() - before;
-        ensure!(count == taken, "QEMU ended after {count} of {taken} sequences");
-    }
+    run(request.board, &image, |line| {
+        if let Some(line) = line.strip_prefix("scores ") {
+            scores.push(numbers(line)?);
+            progress.inc(1);
+        }
+        Ok(())
+    })?;
+    ensure!(scores.len() == chosen.len(), "QEMU ended after {} of {} sequences", scores.len(), chosen.len());
     progress.finish_and_clear();
     Ok(scores)
 }
@@ -75,12 +68,7 @@ pub fn scores(request: &Request, data: &Data, chosen: &[usize], engine: &Engine)
 pub fn events(request: &Request, samples: &[i16]) -> Result<Vec<[u64; 4]>> {
     ensure!(request.board.machine.is_some(), "QEMU has no machine for the board {}", request.board.name);
     let sound: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
-    let room = inspect::flash_left(request.quantized, request.board)?;
-    let (batch, _) = pack(&[sound], room).with_context(|| {
-        let seconds = room as f64 / 32000.0;
-        format!("the sound is baked into the firmware, and {} has room for {seconds:.0} s of it", request.board.name)
-    })?;
-    let image = build(request, include_str!("../../templates/evaluate-sound.rs.txt"), &batch)?;
+    let image = build(request, include_str!("../../templates/evaluate-sound.rs.txt"), &[sound])?;
     let mut events = Vec::new();
     run(request.board, &image, |line| {
         if let Some(line) = line.strip_prefix("heard ") {
@@ -115,21 +103,6 @@ fn listens(request: &Request) -> Result<bool> {
     Ok(request.quantized.config.signal.is_some() && sound::is_sound(request.path)?)
 }
 
-/// As many sequences as fit, each after its length.
-fn pack(sequences: &[Vec<u8>], room: usize) -> Option<(Vec<u8>, usize)> {
-    let mut batch = Vec::new();
-    let mut taken = 0;
-    for sequence in sequences {
-        if batch.len() + 4 + sequence.len() > room {
-            break;
-        }
-        batch.extend((sequence.len() as u32).to_le_bytes());
-        batch.extend(sequence);
-        taken += 1;
-    }
-    (taken > 0).then_some((batch, taken))
-}
-
 /// The main.rs that suits the data.
 fn main(request: &Request) -> Result<String> {
     if listens(request)? {
@@ -142,13 +115,10 @@ fn main(request: &Request) -> Result<String> {
     Ok(include_str!("../../templates/evaluate.rs.txt").replace("{{steps}}", steps.trim()))
 }
 
-fn build(request: &Request, main: &str, sequences: &[u8]) -> Result<PathBuf> {
-    let source = Source::around(&[Path::new(".")])?;
-    let target = match &source {
-        Source::Repository(root) => root.join("target"),
-        Source::Git(_) => std::env::temp_dir().join("microformer"),
-    };
-    let folder = target.join(CRATE);
+/// Builds the firmware, and writes the sequences beside it, each after its length.
+fn build(request: &Request, main: &str, sequences: &[Vec<u8>]) -> Result<PathBuf> {
+    inspect::check_fit(request.quantized, request.board)?;
+    let (source, folder) = folder()?;
     let firmware = Firmware {
         name: CRATE,
         model: request.model,
@@ -156,13 +126,17 @@ fn build(request: &Request, main: &str, sequences: &[u8]) -> Result<PathBuf> {
         board: request.board,
         source: &source,
         main,
-        example: sequences,
+        example: &[],
     };
     firmware.write_files(&folder)?;
+    write_changed(&folder.join("src/file.rs"), include_bytes!("../../templates/evaluate-file.rs.txt"))?;
+    let bytes = sequences.iter().flat_map(|sequence| [&(sequence.len() as u32).to_le_bytes()[..], sequence].concat());
+    fs::write(folder.join(SEQUENCES), bytes.collect::<Vec<u8>>())
+        .with_context(|| format!("cannot write {}", folder.join(SEQUENCES).display()))?;
     let output = Command::new("cargo")
         .args(["build", "--release", "--quiet"])
         .current_dir(&folder)
-        .env("CARGO_TARGET_DIR", &target)
+        .env("CARGO_TARGET_DIR", folder.with_file_name(""))
         .env_remove("CARGO_BUILD_TARGET")
         .output()
         .context("cargo cannot be started; --qemu builds a firmware")?;
@@ -171,7 +145,17 @@ fn build(request: &Request, main: &str, sequences: &[u8]) -> Result<PathBuf> {
         let line = words.lines().find(|line| line.starts_with("error")).unwrap_or("cargo build failed");
         bail!("the firmware for QEMU does not build: {line} (see `cargo build --release` in {})", folder.display());
     }
-    Ok(target.join(request.board.target()).join("release").join(CRATE))
+    Ok(folder.with_file_name(request.board.target()).join("release").join(CRATE))
+}
+
+/// Where microformer comes from, and the folder of the firmware, below a target folder that later runs find again.
+fn folder() -> Result<(Source, PathBuf)> {
+    let source = Source::around(&[Path::new(".")])?;
+    let target = match &source {
+        Source::Repository(root) => root.join("target"),
+        Source::Git(_) => std::env::temp_dir().join("microformer"),
+    };
+    Ok((source, target.join(CRATE)))
 }
 
 /// Runs the image to its end; `each` sees every line.
@@ -182,6 +166,7 @@ fn run(board: &Board, image: &Path, mut each: impl FnMut(&str) -> Result<()>) ->
     let mut child = Command::new(program)
         .args(words)
         .arg(image)
+        .current_dir(folder()?.1)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -219,12 +204,5 @@ mod tests {
         assert_eq!(choose(3, 9), [0, 3, 6]);
         assert_eq!(choose(9, 3), [0, 1, 2]);
         assert!(choose(0, 3).is_empty());
-    }
-
-    #[test]
-    fn sequences_are_packed_until_flash_is_full() {
-        let sequences = [vec![1, 2], vec![3], vec![4; 100]];
-        assert_eq!(pack(&sequences, 20), Some((vec![2, 0, 0, 0, 1, 2, 1, 0, 0, 0, 3], 2)));
-        assert_eq!(pack(&sequences[2..], 20), None);
     }
 }

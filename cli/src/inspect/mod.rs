@@ -146,13 +146,6 @@ pub fn flash_bytes(model: &Quantized, board: &str) -> Result<usize> {
     Ok(cost_of(model, find_board(board)?)?.flash_bytes)
 }
 
-/// Bytes of flash that a model leaves for data, with some to spare.
-pub fn flash_left(model: &Quantized, board: &Board) -> Result<usize> {
-    check_fit(model, board)?;
-    let cost = cost_of(model, board)?;
-    Ok((cost.flash_available - cost.flash_bytes) / 4 * 3)
-}
-
 fn cost_of(model: &Quantized, board: &Board) -> Result<OnBoard> {
     let assembled = model.assemble(board.chip.layout()).map_err(|error| anyhow!(error))?;
     on_board(board, &assembled)

@@ -129,7 +129,7 @@ impl Firmware<'_> {
 }
 
 /// Leaves a file alone that is as it should be, so that cargo does not build again.
-fn write_changed(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write_changed(path: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|found| found == bytes) {
         return Ok(());
     }

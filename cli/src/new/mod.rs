@@ -7,7 +7,7 @@ use crate::inspect;
 use crate::model::Model;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-pub use firmware::{Firmware, Source};
+pub use firmware::{Firmware, Source, write_changed};
 use std::path::{Path, PathBuf};
 
 /// Make a firmware crate with a model baked in, that builds and runs in QEMU as generated
