@@ -7,13 +7,16 @@ use microformer_packed::Decide;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     pub label: usize,
-    /// The token at which its posterior rose over half of the threshold, and the one at which it was highest, counted
-    /// from the start.
+    /// The token at which its posterior rose over one half, or over a lower threshold, and the one at which it was
+    /// highest, counted from the start.
     pub rise: u64,
     pub peak: u64,
     /// The highest posterior.
     pub confidence: U1F15,
 }
+
+/// One half, in Q15.
+const HALF: u16 = 1 << 14;
 
 /// The word that is being heard, and how long the last one keeps others off.
 #[derive(Clone, Debug)]
@@ -44,7 +47,7 @@ impl Trigger {
         let (label, confidence) = best(decide, posteriors)?;
         let threshold = decide.thresholds.get(label).copied().unwrap_or(Decide::NEVER);
         let rise = self.rising.filter(|(rising, _)| *rising == label).map_or(token, |(_, rise)| rise);
-        self.rising = (confidence.to_bits() >= threshold / 2).then_some((label, rise));
+        self.rising = (confidence.to_bits() >= threshold.min(HALF)).then_some((label, rise));
         let is_higher = self.peak.is_none_or(|peak| confidence > peak.confidence);
         if confidence.to_bits() >= threshold && is_higher {
             self.peak = Some(Event { label, rise, peak: token, confidence });

@@ -129,8 +129,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let judge = |thresholds: &[u16]| Judged::new(listener.events(&scores, thresholds), &stream);
     let thresholds = match options.tune {
         Some(per_hour) => {
-            let low = judge(&listener.equal_thresholds(tune::FLOOR));
-            let chosen = choose(&low, &listener, per_hour * stream.hours())?;
+            ensure!(per_hour >= 0.0, "--tune takes a number of false alarms an hour, at least 0");
+            let chosen = choose(&listener, per_hour * stream.hours(), judge);
             write(&model, &chosen, arguments)?;
             chosen
         }
@@ -196,20 +196,20 @@ fn on_chip(arguments: &Arguments, wanted: usize, stream: &Stream, listener: &lis
 }
 
 /// Thresholds for all labels, of which the words' are tuned.
-fn choose(low: &Judged, listener: &listen::Listener, allowed: f64) -> Result<Vec<u16>> {
-    ensure!(allowed >= 0.0, "--tune takes a number of false alarms an hour, at least 0");
-    let found = low.events.iter().zip(&low.kinds).map(|(event, &kind)| tune::Found {
-        label: event.label,
-        confidence: event.confidence.to_bits(),
-        kind,
-    });
+fn choose<'s>(listener: &listen::Listener, allowed: f64, judge: impl Fn(&[u16]) -> Judged<'s>) -> Vec<u16> {
+    let candidates: Vec<u16> = tune::candidates().map(q15).collect();
+    let run = |&threshold: &u16| {
+        let judged = judge(&listener.equal_thresholds(threshold));
+        let found = judged.events.iter().zip(&judged.kinds);
+        found.map(|(event, &kind)| tune::Found { label: event.label, kind }).collect()
+    };
+    let runs: Vec<Vec<tune::Found>> = candidates.iter().map(run).collect();
     let words = listener.words();
-    let chosen = tune::thresholds(&found.collect::<Vec<_>>(), &words, allowed);
     let mut thresholds = listener.thresholds().to_vec();
-    for (label, threshold) in words.into_iter().zip(chosen) {
-        thresholds[label] = threshold;
+    for (&label, index) in words.iter().zip(tune::choose(&runs, &words, allowed)) {
+        thresholds[label] = candidates[index];
     }
-    Ok(thresholds)
+    thresholds
 }
 
 /// The model file again, with the words' thresholds.

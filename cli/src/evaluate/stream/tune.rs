@@ -8,15 +8,15 @@
 
 use super::judge::Kind;
 
-/// The lowest threshold that is considered, in Q15: events below it are not looked for.
-pub const FLOOR: u16 = 32768 / 4;
+/// The thresholds that are tried: 0.40 to 0.98.
+pub fn candidates() -> impl Iterator<Item = f64> {
+    (20..50).map(|step| f64::from(step) / 50.0)
+}
 
 /// One event as it matters here.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
     pub label: usize,
-    /// In Q15.
-    pub confidence: u16,
     pub kind: Kind,
 }
 
@@ -27,47 +27,33 @@ struct Word {
     false_alarms: Vec<f64>,
 }
 
-/// The threshold of each word, in Q15; `labels` are those that are words, `allowed` counts over all the sound.
-pub fn thresholds(found: &[Found], labels: &[usize], allowed: f64) -> Vec<u16> {
-    let candidates = candidates(found);
-    let mut words: Vec<Word> = labels.iter().map(|&label| Word::of(found, label, &candidates)).collect();
+/// Which candidate each word takes. `runs` are the events with each candidate for all words, `labels` those that are
+/// words, `allowed` counts over all the sound.
+pub fn choose(runs: &[Vec<Found>], labels: &[usize], allowed: f64) -> Vec<usize> {
+    let mut words: Vec<Word> = labels.iter().map(|&label| Word::of(runs, label)).collect();
     expect(&mut words);
     // The price of a false alarm, in words heard, rises until few enough are expected.
-    let choices = (-10..40).map(|power| {
-        let price = (f64::from(power) / 4.0).exp2();
+    let choices = (-40..160).map(|power| {
+        let price = (f64::from(power) / 16.0).exp2();
         words.iter().map(|word| word.best(price)).collect::<Vec<_>>()
     });
     let expected =
         |choice: &Vec<usize>| -> f64 { words.iter().zip(choice).map(|(word, &index)| word.false_alarms[index]).sum() };
-    let last = vec![candidates.len() - 1; words.len()];
-    let chosen = choices.into_iter().find(|choice| expected(choice) <= allowed).unwrap_or(last);
-    chosen.into_iter().map(|index| candidates[index]).collect()
-}
-
-/// Thresholds that differ in what they let through: between two neighbouring confidences, and above all of them.
-fn candidates(found: &[Found]) -> Vec<u16> {
-    let mut steps: Vec<u16> = found.iter().map(|event| event.confidence).collect();
-    steps.extend([FLOOR, 32768]);
-    steps.sort_unstable();
-    steps.dedup();
-    let mut candidates = vec![FLOOR];
-    candidates.extend(steps.windows(2).map(|pair| pair[0] + (pair[1] - pair[0]).div_ceil(2)));
-    candidates
+    let last = vec![runs.len() - 1; words.len()];
+    choices.into_iter().find(|choice| expected(choice) <= allowed).unwrap_or(last)
 }
 
 impl Word {
-    fn of(found: &[Found], label: usize, candidates: &[u16]) -> Self {
-        let count = |threshold: u16, wanted: fn(Kind) -> bool| {
-            let is_counted =
-                |event: &&Found| event.label == label && event.confidence >= threshold && wanted(event.kind);
-            found.iter().filter(is_counted).count() as f64
+    fn of(runs: &[Vec<Found>], label: usize) -> Self {
+        let count = |run: &[Found], wanted: fn(Kind) -> bool| {
+            run.iter().filter(|event| event.label == label && wanted(event.kind)).count() as f64
         };
         let right = |kind| matches!(kind, Kind::Right(_));
         let wrong = |kind| matches!(kind, Kind::Wrong(_));
         let alarm = |kind| kind == Kind::FalseAlarm;
         Self {
-            gain: candidates.iter().map(|&threshold| count(threshold, right) - count(threshold, wrong)).collect(),
-            false_alarms: candidates.iter().map(|&threshold| count(threshold, alarm)).collect(),
+            gain: runs.iter().map(|run| count(run, right) - count(run, wrong)).collect(),
+            false_alarms: runs.iter().map(|run| count(run, alarm)).collect(),
         }
     }
 
@@ -92,21 +78,26 @@ fn expect(words: &mut [Word]) {
 mod tests {
     use super::*;
 
-    fn found(label: usize, confidence: u16, kind: Kind) -> Found {
-        Found { label, confidence, kind }
+    /// What is heard of these events (label, confidence, kind) with each candidate.
+    fn runs(events: &[(usize, f64, Kind)]) -> Vec<Vec<Found>> {
+        let passed = |threshold: f64| {
+            let passed = events.iter().filter(|(_, confidence, _)| *confidence >= threshold);
+            passed.map(|&(label, _, kind)| Found { label, kind }).collect()
+        };
+        candidates().map(passed).collect()
     }
 
     #[test]
     fn fewer_false_alarms_cost_words() {
-        let mut events: Vec<Found> = (0..100).map(|step| found(0, 10000 + 200 * step, Kind::Right(0))).collect();
+        let mut events: Vec<_> = (0..100).map(|step| (0, 0.4 + 0.006 * f64::from(step), Kind::Right(0))).collect();
         // The more certain, the rarer, as false alarms are.
-        events.extend((0..15).map(|step| found(0, 9000 + 100 * step * step, Kind::FalseAlarm)));
+        events.extend((0..15).map(|step| (0, 0.4 + 0.002 * f64::from(step * step), Kind::FalseAlarm)));
+        let runs = runs(&events);
         let heard = |allowed: f64| {
-            let threshold = thresholds(&events, &[0], allowed)[0];
-            let passed = |event: &&Found| event.confidence >= threshold;
-            let alarms = events.iter().filter(passed).filter(|event| event.kind == Kind::FalseAlarm).count();
+            let run = &runs[choose(&runs, &[0], allowed)[0]];
+            let alarms = run.iter().filter(|event| event.kind == Kind::FalseAlarm).count();
             assert!(alarms as f64 <= allowed, "{alarms} false alarms where {allowed} are allowed");
-            events.iter().filter(passed).count() - alarms
+            run.len() - alarms
         };
         assert!(heard(10.0) > heard(2.0) && heard(2.0) > heard(0.0));
         assert_eq!(heard(20.0), 100);
@@ -115,17 +106,17 @@ mod tests {
     #[test]
     fn a_word_with_many_false_alarms_gets_a_higher_threshold() {
         let mut events = Vec::new();
-        for step in 0..50 {
-            events.push(found(0, 15000 + 300 * step, Kind::Right(0)));
-            events.push(found(1, 15000 + 300 * step, Kind::Right(1)));
-            events.push(found(1, 9000 + 300 * step, Kind::FalseAlarm));
+        for step in (0..50).map(f64::from) {
+            events.push((0, 0.45 + 0.01 * step, Kind::Right(0)));
+            events.push((1, 0.45 + 0.01 * step, Kind::Right(1)));
+            events.push((1, 0.3 + 0.01 * step, Kind::FalseAlarm));
         }
-        let chosen = thresholds(&events, &[0, 1], 3.0);
+        let chosen = choose(&runs(&events), &[0, 1], 3.0);
         assert!(chosen[0] < chosen[1], "{chosen:?}");
     }
 
     #[test]
     fn without_events_every_threshold_is_the_highest() {
-        assert_eq!(thresholds(&[], &[0, 1], 0.0), [20480, 20480]);
+        assert_eq!(choose(&runs(&[]), &[0, 1], 0.0), [29, 29]);
     }
 }
