@@ -31,6 +31,10 @@ pub enum Bits {
 /// What a 4-bit weight has more in flash than it stands for, so that none is negative.
 pub const FOUR_OFFSET: i8 = 8;
 
+/// In [`Layout::Paired`], odd columns in the upper halves of bytes have no offset but a sign, so that a halfword has one:
+/// this flips between the two.
+const PAIRED_SIGNS: u32 = 0x8000_8000;
+
 /// The largest 4-bit weight; the least is its negative.
 pub const FOUR_LIMIT: i8 = 7;
 
@@ -115,7 +119,7 @@ impl Layout {
         let word = word >> (4 * index);
         match self {
             Self::Plain => ((word & 0x0F0F_0F0F) + 0x7878_7878) ^ 0x8080_8080,
-            Self::Paired => ((word & 0x0F0F_0F0F) + 0x77F8_77F8) ^ 0x8000_8000,
+            Self::Paired => (((word ^ (PAIRED_SIGNS >> (4 * index))) & 0x0F0F_0F0F) + 0x77F8_77F8) ^ 0x8000_8000,
             Self::Wide | Self::WideInTwos => (word & 0x000F_000F).wrapping_sub(0x0008_0008),
         }
     }
@@ -128,6 +132,14 @@ impl Layout {
                 u32::from_le_bytes([field(first), field(second), field(third), field(fourth)])
             }
             Self::Wide | Self::WideInTwos => (field(first) as u32) | (field(second) as u32) << 16,
+        }
+    }
+
+    /// What a word of 4-bit weights differs in from all its weights with their offset.
+    const fn signs(self) -> u32 {
+        match self {
+            Self::Paired => PAIRED_SIGNS,
+            Self::Plain | Self::Wide | Self::WideInTwos => 0,
         }
     }
 
@@ -202,12 +214,12 @@ pub fn pack_four<'a>(layout: Layout, columns: usize, row: impl Fn(usize) -> Row<
             } else if index >= last {
                 row(group * edge + index - last).multiplier as u32
             } else {
-                (0..many).fold(0, |word, nibble| {
+                (0..many).fold(layout.signs(), |word, nibble| {
                     let place = group * layout.group_words(columns) + edge + (index - edge) * many + nibble;
                     let Place::Weights { row: index, column } = layout.place(columns, place) else { return word };
                     let weights = row(index).weights;
                     let weights = core::array::from_fn(|lane| weights.get(column + lane).copied().unwrap_or(0));
-                    word | layout.nibbles(weights) << (4 * nibble)
+                    word ^ layout.nibbles(weights) << (4 * nibble)
                 })
             };
         }

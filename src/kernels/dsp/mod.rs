@@ -22,6 +22,7 @@ mod elementwise;
 mod linear;
 mod mixing;
 mod multiply;
+mod nibbles;
 mod norm;
 mod normalize;
 mod score;
@@ -33,6 +34,7 @@ pub use attention::{mix, scores, scores_three, soften, store_key, store_value};
 pub use depthwise::depthwise;
 pub use elementwise::{activate, relu, rescale};
 pub use linear::{LAYOUT, linear, linear_add, linear_overlapping};
+pub(super) use nibbles::{linear_add_of_four, linear_of_four};
 pub use norm::{norm, norm_stream};
 pub use transform::{first_fours, first_twos, fours, untangle};
 

@@ -138,6 +138,8 @@ macro_rules! to_stream {
     };
 }
 
+pub(super) use {to_bytes, to_stream};
+
 /// Columns that one chain takes.
 pub const SHORT: usize = 64;
 
