@@ -1,6 +1,6 @@
 //! Matrices whose weights take 4 bits in flash: a group of rows becomes words of 8 bits, which the 8-bit kernels multiply.
 //!
-//! A chip with the DSP extension multiplies up to 512 columns as they lie in flash, without unpacking.
+//! An M4 multiplies up to 512 columns, and an M3 all, as they lie in flash, without this detour.
 //!
 //! The numbers are those of an 8-bit matrix whose weights lie in [−7, 7], on every chip. Words are unpacked in the order in
 //! which they lie, so that no index is computed.
@@ -14,8 +14,8 @@ use super::fast::{self, LAYOUT};
 pub fn linear(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [i8]) {
     match matrix.bits {
         Bits::Eight => fast::linear(matrix, input, expanded, output),
-        #[cfg(dsp)]
-        Bits::Four if super::dsp::linear_of_four(matrix, input, expanded, output) => {}
+        #[cfg(any(dsp, all(scalar, not(armv6m))))]
+        Bits::Four if fast::linear_of_four(matrix, input, expanded, output) => {}
         Bits::Four => run(matrix, input, expanded, output, fast::linear),
     }
 }
@@ -24,8 +24,8 @@ pub fn linear(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut 
 pub fn linear_add(matrix: &Linear, input: &[i8], expanded: &mut [u32], stream: &mut [i16]) {
     match matrix.bits {
         Bits::Eight => fast::linear_add(matrix, input, expanded, stream),
-        #[cfg(dsp)]
-        Bits::Four if super::dsp::linear_add_of_four(matrix, input, expanded, stream) => {}
+        #[cfg(any(dsp, all(scalar, not(armv6m))))]
+        Bits::Four if fast::linear_add_of_four(matrix, input, expanded, stream) => {}
         Bits::Four => run(matrix, input, expanded, stream, fast::linear_add),
     }
 }

@@ -9,6 +9,8 @@
 mod attention;
 mod depthwise;
 mod linear;
+#[cfg(not(armv6m))]
+mod nibbles;
 mod norm;
 #[cfg(armv6m)]
 mod v6;
@@ -23,4 +25,6 @@ pub use super::portable::{activate, relu};
 pub use attention::{mix, scores, scores_three, soften, store_key, store_value};
 pub use depthwise::depthwise;
 pub use linear::{LAYOUT, linear, linear_add};
+#[cfg(not(armv6m))]
+pub(super) use nibbles::{linear_add_of_four, linear_of_four};
 pub use norm::{norm, norm_stream, rescale};

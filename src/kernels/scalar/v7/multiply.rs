@@ -151,38 +151,44 @@ macro_rules! rows {
     };
 }
 
-rows!(
-    rows_to_bytes,
-    i8,
-    concat!(
-        "ssat r2, #8, r2\n",
-        "ssat r3, #8, r3\n",
-        "ssat r4, #8, r4\n",
-        "ssat r5, #8, r5\n",
-        pack_bytes!("r2", "r3", "r4", "r5"),
-        "str r2, [r12], #4\n",
-    )
-);
+/// r2–r5 in 8 bits, to the place r12, which advances.
+macro_rules! store_bytes {
+    () => {
+        concat!(
+            "ssat r2, #8, r2\n",
+            "ssat r3, #8, r3\n",
+            "ssat r4, #8, r4\n",
+            "ssat r5, #8, r5\n",
+            pack_bytes!("r2", "r3", "r4", "r5"),
+            "str r2, [r12], #4\n",
+        )
+    };
+}
 
-rows!(
-    rows_to_stream,
-    i16,
-    "ssat r2, #16, r2
-     ssat r3, #16, r3
-     ssat r4, #16, r4
-     ssat r5, #16, r5
-     ldrd r6, r7, [r12]
-     sxth r8, r6
-     sxth r9, r7
-     add r2, r2, r8
-     add r3, r3, r6, asr #16
-     add r4, r4, r9
-     add r5, r5, r7, asr #16
-     ssat r2, #16, r2
-     ssat r3, #16, r3
-     ssat r4, #16, r4
-     ssat r5, #16, r5
-     bfi r2, r3, #16, #16
-     bfi r4, r5, #16, #16
-     strd r2, r4, [r12], #8"
-);
+/// r2–r5 in 16 bits, added to the stream at r12, which advances.
+macro_rules! store_stream {
+    () => {
+        "ssat r2, #16, r2
+         ssat r3, #16, r3
+         ssat r4, #16, r4
+         ssat r5, #16, r5
+         ldrd r6, r7, [r12]
+         sxth r8, r6
+         sxth r9, r7
+         add r2, r2, r8
+         add r3, r3, r6, asr #16
+         add r4, r4, r9
+         add r5, r5, r7, asr #16
+         ssat r2, #16, r2
+         ssat r3, #16, r3
+         ssat r4, #16, r4
+         ssat r5, #16, r5
+         bfi r2, r3, #16, #16
+         bfi r4, r5, #16, #16
+         strd r2, r4, [r12], #8"
+    };
+}
+pub(super) use {requantize_four, store_bytes, store_stream};
+
+rows!(rows_to_bytes, i8, store_bytes!());
+rows!(rows_to_stream, i16, store_stream!());
