@@ -79,7 +79,7 @@ impl Layout {
     /// Words of a group of `columns` columns, padded.
     #[must_use]
     pub const fn group_words(self, columns: usize) -> usize {
-        2 * self.rows() + columns * (self.rows() / self.columns())
+        self.rows() * (2 + columns / self.columns())
     }
 
     /// Words that a matrix of `rows` × `columns` takes, both padded.
