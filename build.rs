@@ -1,7 +1,7 @@
 //! Tells the code which chip it is for, bakes the models, chooses the board, and links the firmware's binaries.
 //!
 //! Enters: the target, the model files, MICROFORMER_BOARD (a file of boards/, without its ending), MICROFORMER_MODELS
-//! (names, with commas between; all when absent). Leaves: the cfgs `armv6m`, `armv7m`, `armv8m`, `dsp`, `scalar`;
+//! (names, or files of one's own, with commas between; all names when absent). Leaves: the cfgs `armv6m`, `armv7m`, `armv8m`, `dsp`, `scalar`;
 //! OUT_DIR/models.rs and board.x; and link arguments for our own binaries only, so that a user's firmware that depends
 //! on this package as a library, without its feature `firmware`, gets none of it.
 
@@ -33,13 +33,14 @@ fn main() {
 mod models {
     use std::{env, fs, path::Path, path::PathBuf};
 
-    /// Bakes models/NAME/quantized.safetensors and host-tests/shapes/NAME.safetensors.
+    /// Bakes models/NAME/quantized.safetensors, host-tests/shapes/NAME.safetensors and, where asked for, any other file.
     pub fn bake() {
         println!("cargo:rerun-if-env-changed=MICROFORMER_MODELS");
         println!("cargo:rerun-if-changed=models");
         println!("cargo:rerun-if-changed=host-tests/shapes");
         let chosen = env::var("MICROFORMER_MODELS").ok();
-        let is_chosen = |name: &str| chosen.as_ref().is_none_or(|names| names.split(',').any(|chosen| chosen == name));
+        let chosen: Option<Vec<&str>> = chosen.as_ref().map(|names| names.split(',').collect());
+        let is_chosen = |name: &str| chosen.as_ref().is_none_or(|chosen| chosen.contains(&name));
         let folders = files("models").into_iter().map(|folder| (folder.clone(), folder.join("quantized.safetensors")));
         let shapes = files("host-tests/shapes").into_iter().map(|file| (file.with_extension(""), file));
         let mut names = Vec::new();
@@ -49,6 +50,11 @@ mod models {
                 microformer_bake::bake(&file, &name);
                 names.push(name);
             }
+        }
+        for file in chosen.iter().flatten().map(Path::new).filter(|file| file.extension().is_some()) {
+            let name = file.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+            microformer_bake::bake(file, &name);
+            names.push(name);
         }
         write_list(&names, chosen_for_firmware(&names));
     }
@@ -63,7 +69,7 @@ mod models {
     /// A module for each model; `chosen`, the firmware's; and `for_each_model!(call)`, which says
     /// `call!(module, "name");` for each.
     fn write_list(names: &[String], firmware: Option<&str>) {
-        let module = |name: &str| name.replace('-', "_");
+        let module = |name: &str| format!("model_{}", name.replace(|letter: char| !letter.is_alphanumeric(), "_"));
         let mut text = String::new();
         for name in names {
             text += &format!("pub mod {} {{ ::microformer::include_model!({name:?}); }}\n", module(name));

@@ -49,7 +49,7 @@ enum Command {
         /// The chip: m0, m3, m4 or m33
         #[arg(long, default_value = "m4", value_parser = cost::chip)]
         chip: cargo::Chip,
-        /// Only this model; all when absent
+        /// Only this model: a name of models/, or the file of a quantised model; all when absent
         #[arg(long)]
         model: Option<String>,
         /// Count a token of each model with kernels in plain Rust, too

@@ -5,7 +5,9 @@ use crate::counter::{self, Cost};
 use crate::image::Image;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
+use std::ffi::OsStr;
 use std::fs;
+use std::path::Path;
 
 /// What one model costs on one chip.
 #[derive(Serialize)]
@@ -92,8 +94,10 @@ pub fn names() -> Result<Vec<String>> {
     Ok(names)
 }
 
-pub fn measure(chip: Chip, name: &str) -> Result<Measurement> {
-    let image = Image::read(&cargo::chip_image_of(chip, "step", Some(name), &[])?)?;
+/// `model`: a name of models/ or host-tests/shapes/, or the path of a quantised model.
+pub fn measure(chip: Chip, model: &str) -> Result<Measurement> {
+    let name = name_of(model);
+    let image = Image::read(&cargo::chip_image_of(chip, "step", Some(model), &[])?)?;
     let measured = counter::measure(&image, &[name]).with_context(|| format!("{name} on {}", chip.name))?;
     let names = |way| measured.lines.iter().filter_map(move |line| layer(line, way)).collect::<Vec<_>>();
     let (of_step, of_pass) = (names("layer "), names("pass-layer "));
@@ -123,10 +127,16 @@ pub fn measure(chip: Chip, name: &str) -> Result<Measurement> {
 }
 
 /// One token of the same model where no kernel knows the chip.
-pub fn measure_plain(chip: Chip, name: &str) -> Result<Cost> {
-    let image = Image::read(&cargo::chip_image_of(chip, "step", Some(name), &["plain-kernels"])?)?;
+pub fn measure_plain(chip: Chip, model: &str) -> Result<Cost> {
+    let name = name_of(model);
+    let image = Image::read(&cargo::chip_image_of(chip, "step", Some(model), &["plain-kernels"])?)?;
     let measured = counter::measure(&image, &[name]).with_context(|| format!("{name} on {}", chip.name))?;
     measured.regions.first().copied().context("the image marked no region")
+}
+
+/// What a model is baked under: its name, or that of its file.
+pub fn name_of(model: &str) -> &str {
+    Path::new(model).file_stem().and_then(OsStr::to_str).unwrap_or(model)
 }
 
 /// Layers in the order in which they first ran, each with all its runs.

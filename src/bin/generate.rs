@@ -10,7 +10,7 @@ mod baked;
 #[path = "../board/mod.rs"]
 mod board;
 
-use baked::characters::{MODEL, STATE, State};
+use baked::model_characters::{MODEL, STATE, State};
 use board::meter;
 use heapless::String;
 use microformer::generate::{Sampler, Sampling, generate};

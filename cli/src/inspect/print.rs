@@ -50,7 +50,9 @@ pub fn report(report: &Report) {
             verdict(board)
         );
     }
-    println!("\nInstructions and times are predictions for a token with a full window; `cargo cost` measures.");
+    println!(
+        "\nInstructions and times are predictions for a token with a full window; `cargo cost --model FILE` measures."
+    );
 }
 
 /// At one cycle an instruction, which is the least; loads and branches take more.

@@ -21,7 +21,7 @@ use std::fs;
 
 pub struct Options {
     pub chip: Chip,
-    /// Only this one.
+    /// Only this one: a name, or a quantised model's file.
     pub model: Option<String>,
     /// Hold every model against kernels in plain Rust.
     pub plain: bool,
@@ -77,19 +77,31 @@ pub fn run(options: &Options) -> Result<u8> {
 
 fn measure(options: &Options) -> Result<Report> {
     let chip = options.chip;
-    let bench = Image::read(&cargo::chip_image(chip, "bench", &[])?)?;
-    let kernels = kernels(&bench)?;
+    let kernels = kernels(&Image::read(&cargo::chip_image(chip, "bench", &[])?)?)?;
     let mut models = BTreeMap::new();
-    let is_wanted = |name: &String| options.model.as_ref().is_none_or(|model| model == name);
-    for name in model::names()?.into_iter().chain([model::COMPARED.to_owned()]).filter(is_wanted) {
-        let mut measurement = model::measure(chip, &name)?;
+    for model in wanted(options.model.as_deref())? {
+        let mut measurement = model::measure(chip, &model)?;
         if options.plain {
-            measurement.plain_step = Some(model::measure_plain(chip, &name)?);
+            measurement.plain_step = Some(model::measure_plain(chip, &model)?);
         }
-        models.insert(name, measurement);
+        models.insert(model::name_of(&model).to_owned(), measurement);
     }
-    ensure!(!models.is_empty(), "no model of models/ has that name");
     Ok(Report { chip: chip.name, kernels, models })
+}
+
+/// All models, the one of that name, or the file of that path.
+fn wanted(model: Option<&str>) -> Result<Vec<String>> {
+    let mut names = model::names()?;
+    names.push(model::COMPARED.to_owned());
+    let Some(model) = model else { return Ok(names) };
+    if names.iter().any(|name| name == model) {
+        return Ok(vec![model.to_owned()]);
+    }
+    // The build runs in another folder.
+    let file = fs::canonicalize(model)
+        .with_context(|| format!("{model} is neither a file nor one of {}", names.join(", ")))?;
+    ensure!(file.extension().is_some_and(|ending| ending == "safetensors"), "{model} is no .safetensors file");
+    Ok(vec![file.to_str().with_context(|| format!("{model}: a path that is not Unicode"))?.to_owned()])
 }
 
 /// A step of `cargo verify`: the bench runs to its end, and every way to compute a job leaves the same bits, at a price that
