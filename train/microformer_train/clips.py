@@ -16,7 +16,7 @@ class Clips:
     """All parts of the cache in memory, the rows of each kind, and what an epoch draws from them."""
 
     # Rows an epoch draws of each kind, besides every clip of a keyword once.
-    DRAWS = {UNKNOWN: 4500, SILENCE: 2000, BABBLE: 400, "synthetic keywords": 500, "synthetic words": 1000}
+    DRAWS = {UNKNOWN: 4500, SILENCE: 3000, BABBLE: 400, "synthetic keywords": 500, "synthetic words": 1000}
 
     def __init__(self, cache: Path, keywords: list[str], synthetic: bool, seed: int):
         self.labels = [*keywords, UNKNOWN, SILENCE]

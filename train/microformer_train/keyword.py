@@ -14,6 +14,7 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm import tqdm
 
 from . import audio, card, evaluate, features, synthesize
@@ -21,22 +22,36 @@ from .clips import KEYWORDS, Clips, classify
 from .export import export, load, transformer_tensors
 from .model import CausalTransformer, Shape
 from .plot import plot_progress
-from .streams import FRAMES, MEAN, POOL, STD, STRIDE, Batch, Composer, join, normalize
+from .streams import FRAMES, MEAN, POOL, STD, Batch, Composer, join, normalize
 
 STEM = {
     "kind": "convolution",
     "channels": 16,
     "kernel": [6, 5],
-    "stride": [STRIDE, 2],
     "depthwise_kernel": [3, 3],
     "depthwise_stride": [1, 2],
 }
-LINEAR = {"kind": "linear", "frames": 6, "stride": STRIDE}
 SIZES = {
-    "keyword": dict(width=48, blocks=4, heads=4, hidden=96, window=16),
-    "keyword-small": dict(width=32, blocks=6, heads=4, hidden=64, window=16),
+    "keyword": dict(width=48, blocks=5, heads=4, hidden=96),
+    "keyword-small": dict(width=32, blocks=6, heads=4, hidden=64),
 }
+WINDOW = 64  # frames that a token attends to
 SECONDS = 3  # of a training stream
+AVERAGING = 0.998  # what the average of the weights keeps of itself at each step: some 500 steps count
+
+
+def describe(options, features: int, labels: list[str]) -> Shape:
+    stride = options.token // 10
+    linear = {"kind": "linear", "frames": stride + 2, "stride": stride}
+    return Shape(
+        input={"features": features},
+        labels=labels,
+        embed=STEM | {"stride": [stride, 2]} if options.stem else linear,
+        convolution=5,
+        window=WINDOW // stride,
+        pool={"kind": "mean", "tokens": POOL // stride},
+        **SIZES[options.size],
+    )
 
 
 class Teachers:
@@ -48,12 +63,14 @@ class Teachers:
     TEMPERATURE = 2.0
     SHARE = 0.6  # of the loss
 
-    def __init__(self, folders: list[Path], labels: list[str], stretch: float, compile: bool):
+    def __init__(self, folders: list[Path], shape: Shape, stretch: float, compile: bool):
         self.models, self.stretch = [], stretch
         for folder in folders:
-            model, configuration = load(folder / "float.safetensors")
-            if configuration["labels"] != labels:
-                raise SystemExit(f"{folder} knows {', '.join(configuration['labels'])}, not {', '.join(labels)}")
+            model, _ = load(folder / "float.safetensors")
+            if model.shape.labels != shape.labels:
+                raise SystemExit(f"{folder} knows {', '.join(model.shape.labels)}, not {', '.join(shape.labels)}")
+            if model.shape.pool != shape.pool:
+                raise SystemExit(f"{folder} makes its tokens at another rate; teacher and pupil must agree in --token")
             self.models.append((model, torch.compile(model, dynamic=False) if compile else model))
 
     @torch.no_grad()
@@ -64,8 +81,8 @@ class Teachers:
         return (scores * self.stretch / self.TEMPERATURE).softmax(-1)
 
 
-def loss_of(model: CausalTransformer, scores: Tensor, batch: Batch, keywords: int, teachers: Teachers) -> Tensor:
-    """The right class at the end of every second; between seconds without a keyword, none of the keywords."""
+def loss_of(model: CausalTransformer, scores: Tensor, batch: Batch, teachers: Teachers) -> Tensor:
+    """The right class at the end of every second; at every token no keyword of which nothing was said."""
     pooled = model.pool(scores)
     seconds = pooled[:, batch.ends].flatten(0, 1)
     # Smoothed labels make right and wrong words equally sure, and then no threshold tells them apart in a stream; teachers
@@ -75,9 +92,8 @@ def loss_of(model: CausalTransformer, scores: Tensor, batch: Batch, keywords: in
         temperature, share = teachers.TEMPERATURE, teachers.SHARE
         softened = F.cross_entropy(seconds / temperature, teachers.judge(batch)) * temperature**2
         words = (1 - share) * words + share * softened
-    other = pooled.log_softmax(-1)[..., keywords:].logsumexp(-1)
-    false_alarms = -(other * batch.negatives).sum() / batch.negatives.sum().clamp(min=1)
-    return words + 0.2 * false_alarms
+    possible = pooled.masked_fill(~batch.possible, -torch.inf)
+    return words + (pooled.logsumexp(-1) - possible.logsumexp(-1)).mean()
 
 
 class Validation:
@@ -117,23 +133,17 @@ def train(options):
     torch.manual_seed(options.seed)
     clips = Clips(options.cache, options.keywords, options.synthetic, options.seed)
     validation = Validation(options.cache, clips.labels)
-    shape = Shape(
-        input={"features": clips.features.shape[2]},
-        labels=clips.labels,
-        embed=STEM if options.stem else LINEAR,
-        convolution=5,
-        pool={"kind": "mean", "tokens": POOL},
-        **SIZES[options.size],
-    )
-    model = CausalTransformer(shape)
+    model = CausalTransformer(describe(options, clips.features.shape[2], clips.labels))
+    average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(AVERAGING), use_buffers=True)
     compiled = torch.compile(model, dynamic=False) if options.compile else model
-    teachers = Teachers(options.teacher, clips.labels, options.stretch, options.compile)
+    teachers = Teachers(options.teacher, model.shape, options.stretch, options.compile)
     optimizer = torch.optim.AdamW(model.parameter_groups(0.05), options.rate, betas=(0.9, 0.98), fused=True)
-    composer = Composer(SECONDS, len(clips.keywords), clips.noise, options.seed)
+    composer = Composer(SECONDS, options.token // 10, len(clips.labels), clips.noise, options.seed)
     first, history = 0, []
     if options.resume:
         state = torch.load(options.resume)
         model.load_state_dict(state["model"])
+        average.load_state_dict(state["average"])
         optimizer.load_state_dict(state["optimizer"])
         first, history = state["epoch"], state["history"]
         clips.random.manual_seed(options.seed + first)
@@ -153,19 +163,20 @@ def train(options):
             for group in optimizer.param_groups:
                 group["lr"] = rate
             batch = composer.compose(clips.features[picked], clips.classes[picked])
-            loss = loss_of(model, compiled(batch.frames), batch, len(clips.keywords), teachers)
+            loss = loss_of(model, compiled(batch.frames), batch, teachers)
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
+            average.update_parameters(model)
             losses += loss.item()
-        alone, stream = validation.accuracies(model)
+        alone, stream = validation.accuracies(average.module)
         history.append({"epoch": epoch + 1, "loss": losses / steps, "clips": alone, "streams": stream})
         print(f"{options.name}: {history[-1]} rate {rate:.5f} minutes {(time.time() - started) / 60:.1f}", flush=True)
         if rate == options.rate:
-            state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+            state = {"model": model.state_dict(), "average": average.state_dict(), "optimizer": optimizer.state_dict()}
             torch.save(state | {"epoch": epoch + 1, "history": history}, checkpoint)
-    write(options, model, clips, history)
+    write(options, average.module, clips, history)
 
 
 def prepare(options):
@@ -204,6 +215,7 @@ def main():
     parser.add_argument("--teacher", type=Path, nargs="*", default=[], help="folders of trained models to learn from as well")
     parser.add_argument("--stretch", type=float, default=1.0, help="makes timid teachers surer: a factor on their scores")
     parser.add_argument("--resume", type=Path, help="checkpoint of the plateau to go on from")
+    parser.add_argument("--token", type=int, choices=(20, 40), default=40, help="milliseconds from one token to the next")
     parser.add_argument("--stem", action=argparse.BooleanOptionalAction, default=True, help="convolve before the blocks")
     parser.add_argument("--synthetic", action=argparse.BooleanOptionalAction, default=True, help="synthetic speech too")
     parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=True, help="torch.compile, needs g++")

@@ -4,18 +4,20 @@ Every second of a stream is both an example and the sound before the next one. A
 are copies of the neighbour's, where the analysis window would have seen both.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 FRAMES = 98  # of a clip of one second: (16,000 - 480) / 160 + 1
 SECOND = 100  # frames from the start of one clip to the start of the next
-STRIDE = 4  # frames per token
-EARLY = 3  # tokens at most before the end of a second
-POOL = 24  # tokens of a clip, all of them pooled
+POOL = 96  # frames that the answer is pooled over: all whole tokens of a clip
+EARLY = 12  # frames at most before the end of a second
 DECIBEL = 64 * 2.302585 / 20  # one decibel in the front-end's units: 64 · ln(amplitude)
 MEAN, STD = 500.0, 150.0
+OTHER = 2  # classes after the keywords: other words, and silence
 
 
 def normalize(features: Tensor) -> Tensor:
@@ -27,7 +29,7 @@ class Batch:
     frames: Tensor  # (streams, frames, features), normalised
     labels: Tensor  # (streams, seconds)
     ends: list[int]  # the token after which each second is judged
-    negatives: Tensor  # (streams, tokens): true where the pooled tokens hold no part of a keyword
+    possible: Tensor  # (streams, tokens, classes): true where a part of the class lies in the pool, and for all but keywords
 
 
 def join(clips: Tensor) -> Tensor:
@@ -56,10 +58,11 @@ def mask_stretches(x: Tensor, length: int, dimension: int, random: torch.Generat
 
 
 class Composer:
-    """Draws the clips of one epoch and packs them into streams of `seconds` seconds."""
+    """Packs clips into streams of `seconds` seconds, for a model that makes a token of every `stride` frames."""
 
-    def __init__(self, seconds: int, keywords: int, noise: Tensor, seed: int):
-        self.seconds, self.keywords, self.noise = seconds, keywords, noise
+    def __init__(self, seconds: int, stride: int, classes: int, noise: Tensor, seed: int):
+        self.seconds, self.stride, self.classes, self.noise = seconds, stride, classes, noise
+        self.keywords = classes - OTHER
         self.noisy = 0.5  # share of the streams with a noise mixed in
         self.random = torch.Generator().manual_seed(seed)
 
@@ -79,6 +82,13 @@ class Composer:
         decibels = torch.where(quiet, self.uniform(len(clips), 0, 18), torch.tensor(0.0))
         return (clips.float() - decibels[:, None, None] * DECIBEL).clamp(min=0)
 
+    def colour(self, streams: int, features: int) -> Tensor:
+        """Another microphone, another room: a smooth curve over the frequencies, of one or two decibels, for each stream."""
+        place = (torch.arange(features) + 0.5) * (math.pi / features)
+        waves = torch.stack([(wave * place).cos() for wave in range(4)])
+        weight = torch.randn(streams, 4, generator=self.random) * torch.tensor([0.15, 0.1, 0.07, 0.05])
+        return (weight @ waves)[:, None]
+
     def compose(self, clips: Tensor, labels: Tensor) -> Batch:
         """(clips, FRAMES, features) i16 and their labels, a multiple of `seconds` of them."""
         labels = labels.view(-1, self.seconds)
@@ -87,26 +97,26 @@ class Composer:
         noisy = self.uniform(streams, 0, 1) < self.noisy
         ratio = torch.where(noisy, self.uniform(streams, 3, 50), torch.tensor(200.0))
         stream = mix(stream, self.background(streams), ratio)
-        x = normalize(stream) + self.uniform((streams, 1, 1), -0.3, 0.3)
+        x = normalize(stream) + self.colour(streams, stream.shape[2])
         for second in range(self.seconds):
             piece = x[:, second * SECOND : (second + 1) * SECOND]
             mask_stretches(piece, 7, 2, self.random)
             mask_stretches(piece, 16, 1, self.random)
-        phase = int(torch.randint(STRIDE, (), generator=self.random))
+        stride, latest = self.stride, EARLY // self.stride
+        phase = int(torch.randint(stride, (), generator=self.random))
         # In a stream the word may lie anywhere in the pool: some batches are judged a little before the second is over.
-        early = int(torch.randint(-EARLY, EARLY + 1, (), generator=self.random).clamp(min=0))
-        ends = [(second * SECOND + FRAMES - phase) // STRIDE - 1 - early for second in range(self.seconds)]
+        early = int(torch.randint(-latest, latest + 1, (), generator=self.random).clamp(min=0))
+        ends = [(second * SECOND + FRAMES - phase) // stride - 1 - early for second in range(self.seconds)]
         # A constant length, so that a compiled model stays compiled.
-        frames = self.seconds * SECOND - STRIDE + 1
-        return Batch(x[:, phase : phase + frames], labels, ends, self.find_negatives(labels, ends))
+        frames = self.seconds * SECOND - stride + 1
+        return Batch(x[:, phase : phase + frames], labels, ends, self.find_possible(labels, frames // stride, phase))
 
-    def find_negatives(self, labels: Tensor, ends: list[int]) -> Tensor:
-        """Between the ends of two seconds without a keyword the pool holds none; nor just after the first of them."""
-        negative = labels >= self.keywords
-        found = torch.zeros(len(labels), self.seconds * SECOND // STRIDE - 1, dtype=torch.bool)
-        for second in range(1, self.seconds):
-            start, end = ends[second - 1] + 1, ends[second]
-            both = negative[:, second - 1] & negative[:, second]
-            found[:, start:end] = both[:, None]
-            found[:, start : start + 3] |= negative[:, second - 1, None]
-        return found
+    def find_possible(self, labels: Tensor, tokens: int, phase: int) -> Tensor:
+        """A keyword may be heard while any of it is in the pool, and never else; no class besides is ever wrong."""
+        end = phase + (torch.arange(tokens) + 1) * self.stride
+        start = torch.arange(self.seconds) * SECOND
+        in_pool = (end[:, None] > start) & (end[:, None] - POOL < start + FRAMES)
+        said = F.one_hot(labels, self.classes).float()
+        possible = torch.einsum("ts,nsc->ntc", in_pool.float(), said) > 0
+        possible[..., self.keywords :] = True
+        return possible
