@@ -15,7 +15,7 @@ struct Shape {
 
 impl Shape {
     fn draw(random: &mut Random, room: &Room) -> Self {
-        let head_len = 4 * if random.below(4) == 0 { random.between(1, 24) } else { random.between(1, 5) };
+        let head_len = 4 * if random.below(4) == 0 { random.between(1, 40) } else { random.between(1, 5) };
         let longest = (4 * room.plain.len() / head_len - 4).min(100);
         let window = random.between(1, longest);
         Self { window, head_len, filled: random.between(1, window) }

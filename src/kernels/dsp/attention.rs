@@ -9,10 +9,9 @@ use core::mem::MaybeUninit;
 use microformer_packed::{GROUP, LANES, TOGETHER};
 
 use super::chain::expand_three;
-use super::score::{Phase, SHORT, SHORT_OF_THREE, Scan, ScanOfThree, score, score_three};
+use super::score::{Phase, SHORT, SHORT_OF_THREE, Scan, ScanOfThree, score_long, score_short, score_three};
 use super::storing::{place_key, place_value};
 use super::{are_multiples_of_four, mixing, softening};
-use crate::arith::{requantize, saturate_i16};
 use crate::kernels::Scoring;
 
 /// Puts a key into its slot of the ring, which has room for whole groups of four slots of `key.len()` values.
@@ -48,13 +47,14 @@ pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], scoring: Scoring
     let head_len = query.len();
     let groups = scoring.filled.div_ceil(GROUP);
     let fits = are_multiples_of_four(&[head_len, query.as_ptr().addr(), row.as_ptr().addr()])
-        && (1..=SHORT).contains(&head_len)
+        && head_len > 0
         && scoring.newest < scoring.filled
         && expanded.len() >= head_len / 2
         && groups * GROUP <= row.len()
         && groups * head_len <= keys.len();
+    debug_assert!(fits, "lengths of query, ring and row");
     if !fits {
-        return scores_of_any(query, keys, scoring, row);
+        return;
     }
     let slope = scoring.slope;
     let near = slope.wrapping_mul(scoring.newest as i32).wrapping_neg();
@@ -102,7 +102,13 @@ pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], scoring: Scoring
         phases: phases.as_ptr().cast(),
     };
     // SAFETY: checked above; the phases end where the last group of the row does, and ring and row have all groups.
-    unsafe { score(query.as_ptr(), expanded.as_mut_ptr(), keys.as_ptr(), &scan) };
+    unsafe {
+        if head_len <= SHORT {
+            score_short(query.as_ptr(), expanded.as_mut_ptr(), keys.as_ptr(), &scan);
+        } else {
+            score_long(query.as_ptr(), expanded.as_mut_ptr(), keys.as_ptr(), &scan);
+        }
+    }
 }
 
 /// Scores of three queries, each one token after the one before, over a ring that has not gone round: see
@@ -142,30 +148,6 @@ pub fn scores_three(queries: [&[i8]; 3], expanded: &mut [u32], keys: &[u32], sco
     };
     // SAFETY: checked above; ring and rows have all groups, of which the second half begins two keys later.
     unsafe { score_three(expanded.as_ptr(), keys.as_ptr(), row, &scan) };
-}
-
-/// Heads too long for the unrolled loop.
-#[inline(never)]
-fn scores_of_any(query: &[i8], keys: &[u32], scoring: Scoring, row: &mut [i16]) {
-    let (query, _) = query.as_chunks::<LANES>();
-    let round = scoring.slope.wrapping_mul(scoring.filled as i32);
-    let mut bias = scoring.slope.wrapping_mul(scoring.newest as i32).wrapping_neg();
-    for (slot, score) in row.iter_mut().take(scoring.filled).enumerate() {
-        let group = keys.get(slot / GROUP * query.len() * GROUP..).unwrap_or_default();
-        let mut sum = 0i32;
-        for (&word, query) in group.iter().skip(slot % GROUP).step_by(GROUP).zip(query) {
-            for (half, &[even, odd]) in [word as i16, (word >> 16) as i16].into_iter().zip(query.as_chunks::<2>().0) {
-                let low = half as i8;
-                let high = (i32::from(half) - i32::from(low)) >> 8;
-                sum += i32::from(even) * i32::from(low) + i32::from(odd) * high;
-            }
-        }
-        *score = saturate_i16(requantize((sum << 8).wrapping_add(bias), scoring.multiplier));
-        bias = bias.wrapping_add(scoring.slope);
-        if slot == scoring.newest {
-            bias = bias.wrapping_sub(round);
-        }
-    }
 }
 
 /// Scores become weights `32767 · e^(score − maximum)`, in place; returns their sum.

@@ -2,7 +2,7 @@
 
 use super::chain::{expand_four, expand_rest, expand_token, four_rows, two_rows, two_rows_of_three};
 
-/// Longest head that the unrolled chain takes.
+/// Longest head that one chain takes: those of [`score_short`].
 pub const SHORT: usize = 64;
 
 /// Whole groups of keys in whose order distance falls by one from key to key.
@@ -30,81 +30,104 @@ pub struct Scan {
     pub phases: *const Phase,
 }
 
-/// Expands the query and scores the keys.
-///
-/// # Safety
-/// `head_len` is a multiple of 4, not 0, at most [`SHORT`]; `query` has as many bytes and starts on a word, `expanded` has
-/// half as many words; `row` starts on a word and is whole groups long up to the end of the last phase, `keys` has as many
-/// groups; there is at least one phase, none is empty, and [`Phase::NONE`] follows the last.
-#[unsafe(naked)]
-pub unsafe extern "C" fn score(query: *const i8, expanded: *mut u32, keys: *const u32, scan: &Scan) {
-    naked_asm!(
-        "push {{r1, r4-r11, lr}}",
-        "ldr lr, [r3, #12]",
-        expand_token!("r0", "r1", "lr"),
-        "mov r1, r2",
-        "pop {{r0}}",
-        "ldm r3, {{r6, r9-r12}}",
-        // r4: where the chain is entered, 108 bytes for 8 values; r11: the same, or four values before.
-        "lsrs r5, r11, #3",
-        "movs r3, #108",
-        "adr.w r4, 4f",
-        "mls r4, r5, r3, r4",
-        "orr r4, #1",
-        "lsls r3, r11, #29",
-        "mov r11, r4",
-        "adr.w r3, 2f",
-        "it mi",
-        "orrmi r11, r3, #1",
-        "push {{r4}}",
-        // The frame: expanded, row, bias, end of the phase, multiplier, slope, entry, next phase, entry of the chain.
-        "push {{r0, r6-r12}}",
-        "b 5f",
-        ".p2align 2",
-        "2:",
-        "ldrd r6, r7, [r0], #8",
-        four_rows!("r6", "r7"),
-        "ldr pc, [sp, #32]",
-        ".rept 8",
-        "ldmia.w r0!, {{r6-r9}}",
-        four_rows!("r6", "r7"),
-        four_rows!("r8", "r9"),
-        ".endr",
-        "4:",
-        "ldm sp, {{r0, r6-r10}}",
-        "smmulr r2, r2, r9",
-        "smmulr r3, r3, r9",
-        "smmulr r4, r4, r9",
-        "smmulr r5, r5, r9",
-        "ssat r2, #16, r2",
-        "ssat r3, #16, r3",
-        "ssat r4, #16, r4",
-        "ssat r5, #16, r5",
-        "pkhbt r3, r2, r3, lsl #16",
-        "pkhbt r5, r4, r5, lsl #16",
-        "add r2, r7, r10, lsl #2",
-        "strd r3, r5, [r6], #8",
-        "cmp r6, r8",
-        "beq 5f",
-        "strd r6, r2, [sp, #4]",
-        "add r3, r2, r10",
-        "add r4, r2, r10, lsl #1",
-        "add r5, r3, r10, lsl #1",
-        "ldr pc, [sp, #24]",
-        "5:",
-        "ldr r7, [sp, #28]",
-        "ldmia.w r7!, {{r2-r5, r8}}",
-        "str r7, [sp, #28]",
-        "strd r6, r2, [sp, #4]",
-        "str r8, [sp, #12]",
-        "cmp r8, #0",
-        "it ne",
-        "ldrne pc, [sp, #24]",
-        "add sp, #36",
-        "pop {{r4-r11, pc}}",
-        expand_rest!("r0", "r1"),
-    )
+/// One query, expanded and multiplied with the keys. `$keep` saves the end of the expanded query in r8; of r5 units of 8
+/// values `$first` leaves those of the first chain; `$more` goes back to 3 while values are left after a chain.
+macro_rules! one_query {
+    ($name:ident, $keep:expr, $first:expr, $more:expr) => {
+        /// Expands the query and scores the keys.
+        ///
+        /// # Safety
+        /// `head_len` is a multiple of 4, not 0; `query` has as many bytes and starts on a word, `expanded` has half as
+        /// many words; `row` starts on a word and is whole groups long up to the end of the last phase, `keys` has as
+        /// many groups; there is at least one phase, none is empty, and [`Phase::NONE`] follows the last.
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name(query: *const i8, expanded: *mut u32, keys: *const u32, scan: &Scan) {
+            naked_asm!(
+                "push {{r1, r4-r11, lr}}",
+                "ldr lr, [r3, #12]",
+                expand_token!("r0", "r1", "lr"),
+                $keep,
+                "mov r1, r2",
+                "pop {{r0}}",
+                "ldm r3, {{r6, r9-r12}}",
+                // r4: where the chain is entered, 108 bytes for 8 values; r11: the same, or four values before.
+                "lsrs r5, r11, #3",
+                $first,
+                "movs r3, #108",
+                "adr.w r4, 4f",
+                "mls r4, r5, r3, r4",
+                "orr r4, #1",
+                "lsls r3, r11, #29",
+                "mov r11, r4",
+                "adr.w r3, 2f",
+                "it mi",
+                "orrmi r11, r3, #1",
+                "push {{r4, r8}}",
+                // The frame: expanded, row, bias, end of the phase, multiplier, slope, entry, next phase, entry of the
+                // chain, end of expanded.
+                "push {{r0, r6-r12}}",
+                "b 5f",
+                ".p2align 2",
+                "2:",
+                "ldrd r6, r7, [r0], #8",
+                four_rows!("r6", "r7"),
+                "ldr pc, [sp, #32]",
+                "3:",
+                ".rept 8",
+                "ldmia.w r0!, {{r6-r9}}",
+                four_rows!("r6", "r7"),
+                four_rows!("r8", "r9"),
+                ".endr",
+                "4:",
+                $more,
+                "ldm sp, {{r0, r6-r10}}",
+                "smmulr r2, r2, r9",
+                "smmulr r3, r3, r9",
+                "smmulr r4, r4, r9",
+                "smmulr r5, r5, r9",
+                "ssat r2, #16, r2",
+                "ssat r3, #16, r3",
+                "ssat r4, #16, r4",
+                "ssat r5, #16, r5",
+                "pkhbt r3, r2, r3, lsl #16",
+                "pkhbt r5, r4, r5, lsl #16",
+                "add r2, r7, r10, lsl #2",
+                "strd r3, r5, [r6], #8",
+                "cmp r6, r8",
+                "beq 5f",
+                "strd r6, r2, [sp, #4]",
+                "add r3, r2, r10",
+                "add r4, r2, r10, lsl #1",
+                "add r5, r3, r10, lsl #1",
+                "ldr pc, [sp, #24]",
+                "5:",
+                "ldr r7, [sp, #28]",
+                "ldmia.w r7!, {{r2-r5, r8}}",
+                "str r7, [sp, #28]",
+                "strd r6, r2, [sp, #4]",
+                "str r8, [sp, #12]",
+                "cmp r8, #0",
+                "it ne",
+                "ldrne pc, [sp, #24]",
+                "add sp, #40",
+                "pop {{r4-r11, pc}}",
+                expand_rest!("r0", "r1"),
+            )
+        }
+    };
 }
+
+one_query!(score_short, "", "", "");
+one_query!(
+    score_long,
+    "mov r8, r1",
+    "subs r5, #1
+     and r5, #7
+     adds r5, #1",
+    "ldr r6, [sp, #36]
+     cmp r0, r6
+     bne 3b"
+);
 
 /// Longest head that the unrolled chain of [`score_three`] takes.
 pub const SHORT_OF_THREE: usize = 32;
