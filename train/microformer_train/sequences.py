@@ -52,9 +52,10 @@ class Recipe:
 RECIPES = {
     "JapaneseVowels": Recipe(frames=2, stride=1, epochs=150),
     "ECG200": Recipe(epochs=120),
-    # The archive fills its gestures, 11 to 385 steps long, with noise below 0.001 up to 500 steps.
+    # The archive fills its gestures, 11 to 385 steps long, with noise below 0.001 up to 500 steps. With 31 tokens of 16
+    # steps the window holds all of them.
     "AllGestureWiimoteX": Recipe(
-        frames=16, stride=8, width=32, hidden=64, epochs=160, quiet=0.002, crop=0.1, scale=0.2, mix=0.5
+        frames=48, stride=16, width=32, hidden=64, epochs=400, quiet=0.002, crop=0.1, scale=0.2, mix=0.5
     ),
     "BasicMotions": Recipe(frames=10, stride=5, epochs=150),
     "GunPoint": Recipe(frames=10, stride=5, epochs=200),
