@@ -4,14 +4,19 @@
 //! not its own count but what is to be expected after it (Poisson counts, exponentially distributed rates about the
 //! mean of all words): `mean · (1 + own) / (1 + mean)`. A word with few is held near the others, one with many stands
 //! for itself. All words pay one price for a false alarm; between two thresholds of equal worth the higher one is taken,
-//! so fewer false alarms than allowed may be what comes out.
+//! so fewer false alarms than allowed may be what comes out. And no word goes further than [`REACH`] from the one threshold
+//! that would do for all: what a hundred utterances of a word say beyond that is chance.
 
 use super::judge::Kind;
+use std::ops::RangeInclusive;
 
 /// The thresholds that are tried: 0.40 to 0.98.
 pub fn candidates() -> impl Iterator<Item = f64> {
     (20..50).map(|step| f64::from(step) / 50.0)
 }
+
+/// How many candidates a word's threshold may be away from the common one.
+const REACH: usize = 4;
 
 /// One event as it matters here.
 #[derive(Clone, Copy, Debug)]
@@ -32,15 +37,17 @@ struct Word {
 pub fn choose(runs: &[Vec<Found>], labels: &[usize], allowed: f64) -> Vec<usize> {
     let mut words: Vec<Word> = labels.iter().map(|&label| Word::of(runs, label)).collect();
     expect(&mut words);
+    let last = runs.len() - 1;
+    let expected =
+        |choice: &Vec<usize>| -> f64 { words.iter().zip(choice).map(|(word, &index)| word.false_alarms[index]).sum() };
+    let common = (0..last).find(|&index| expected(&vec![index; words.len()]) <= allowed).unwrap_or(last);
+    let near = common.saturating_sub(REACH)..=(common + REACH).min(last);
     // The price of a false alarm, in words heard, rises until few enough are expected.
     let choices = (-40..160).map(|power| {
         let price = (f64::from(power) / 16.0).exp2();
-        words.iter().map(|word| word.best(price)).collect::<Vec<_>>()
+        words.iter().map(|word| word.best(near.clone(), price)).collect::<Vec<_>>()
     });
-    let expected =
-        |choice: &Vec<usize>| -> f64 { words.iter().zip(choice).map(|(word, &index)| word.false_alarms[index]).sum() };
-    let last = vec![runs.len() - 1; words.len()];
-    choices.into_iter().find(|choice| expected(choice) <= allowed).unwrap_or(last)
+    choices.into_iter().find(|choice| expected(choice) <= allowed).unwrap_or(vec![common; words.len()])
 }
 
 impl Word {
@@ -57,10 +64,10 @@ impl Word {
         }
     }
 
-    /// The threshold with the largest gain at a price for each false alarm; the highest of those that are equal.
-    fn best(&self, price: f64) -> usize {
+    /// The one of `thresholds` with the largest gain at a price for each false alarm; the highest of those that are equal.
+    fn best(&self, thresholds: RangeInclusive<usize>, price: f64) -> usize {
         let worth = |index: usize| self.gain[index] - price * self.false_alarms[index];
-        (0..self.gain.len()).max_by(|&a, &b| worth(a).total_cmp(&worth(b))).unwrap_or(0)
+        thresholds.max_by(|&a, &b| worth(a).total_cmp(&worth(b))).unwrap_or(0)
     }
 }
 
