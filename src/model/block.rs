@@ -7,7 +7,7 @@ use super::attention::{Heads, Room};
 use super::clock::{Clock, Turn};
 use super::mlp::convolve;
 use super::probe::{Layer, Output, Part, Probe};
-use super::words::Words;
+use super::words::{Words, piece, piece_mut};
 use crate::kernels::{LAYOUT, activate, linear, linear_add, norm, norm_stream, rescale};
 
 /// Buffers for the tokens of one chunk, used by every block in turn.
@@ -48,10 +48,11 @@ pub fn run_block<P: Probe>(
     scratch: &mut Scratch<'_>,
     watch: &mut Watch<'_, P>,
 ) {
-    let width = stream.len() / tokens.max(1);
     let attention = &block.attention;
+    let width = attention.query_key_value.columns;
+    debug_assert_eq!(stream.len(), tokens * width);
 
-    enter(&block.attention_entry, stream, scratch.entry, width);
+    enter(&block.attention_entry, (stream, tokens), scratch.entry, width);
     watch.bytes(Part::AttentionEntry, scratch.entry);
     let (projected, _) = split(scratch.wide, tokens * attention.query_key_value.rows);
     linear(&attention.query_key_value, scratch.entry, scratch.expanded, projected);
@@ -65,12 +66,12 @@ pub fn run_block<P: Probe>(
     linear_add(&attention.output, mixed, scratch.expanded, stream);
     watch.halves(Part::AttentionOutput, stream);
     if let Some(exit) = &block.attention_exit {
-        leave(exit, stream, width);
+        leave(exit, (stream, tokens), width);
         watch.halves(Part::AttentionExit, stream);
     }
 
     let mlp = &block.mlp;
-    enter(&block.mlp_entry, stream, scratch.entry, width);
+    enter(&block.mlp_entry, (stream, tokens), scratch.entry, width);
     watch.bytes(Part::MlpEntry, scratch.entry);
     let (hidden, _) = split(scratch.wide, tokens * mlp.up.rows);
     linear(&mlp.up, scratch.entry, scratch.expanded, hidden);
@@ -78,8 +79,8 @@ pub fn run_block<P: Probe>(
     if let Some(filter) = &mlp.convolution {
         let ring = cast_slice_mut(history.take(filter.taps * filter.channels / LANES));
         let mut turn: Turn = clock.convolution;
-        for token in hidden.chunks_exact_mut(filter.channels.max(1)) {
-            convolve(filter, turn, ring, token);
+        for index in 0..tokens {
+            convolve(filter, turn, ring, piece_mut(hidden, index, filter.channels));
             turn.advance(filter.taps);
         }
         watch.bytes(Part::Convolution, hidden);
@@ -91,26 +92,26 @@ pub fn run_block<P: Probe>(
     linear_add(&mlp.down, hidden, scratch.expanded, stream);
     watch.halves(Part::Down, stream);
     if let Some(exit) = &block.mlp_exit {
-        leave(exit, stream, width);
+        leave(exit, (stream, tokens), width);
         watch.halves(Part::MlpExit, stream);
     }
 }
 
 /// Every token of the stream as 8-bit input.
-pub fn enter(entry: &Entry, stream: &[i16], output: &mut [i8], width: usize) {
+pub fn enter(entry: &Entry, (stream, tokens): (&[i16], usize), output: &mut [i8], width: usize) {
     match entry {
         Entry::Norm(weights) => {
-            for (token, output) in stream.chunks_exact(width.max(1)).zip(output.chunks_exact_mut(width.max(1))) {
-                norm(weights, token, output);
+            for index in 0..tokens {
+                norm(weights, piece(stream, index, width), piece_mut(output, index, width));
             }
         }
         Entry::Rescale { multiplier } => rescale(*multiplier, stream, output),
     }
 }
 
-fn leave(exit: &Norm, stream: &mut [i16], width: usize) {
-    for token in stream.chunks_exact_mut(width.max(1)) {
-        norm_stream(exit, token);
+fn leave(exit: &Norm, (stream, tokens): (&mut [i16], usize), width: usize) {
+    for index in 0..tokens {
+        norm_stream(exit, piece_mut(stream, index, width));
     }
 }
 

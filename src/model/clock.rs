@@ -58,8 +58,10 @@ impl Clock {
 
     /// Called once for each token that was embedded.
     pub fn advance_embed(&mut self, model: &Model) {
-        let context = model.positions.len() / padded(model.width).max(1);
-        self.position = (self.position + 1).min(context.saturating_sub(1));
+        // The last row of positions holds for all that follow.
+        if (self.position + 2) * padded(model.width) <= model.positions.len() {
+            self.position += 1;
+        }
         if let Embed::Convolution(stem) = &model.embed {
             self.stem.advance(stem.depth_tokens);
         }

@@ -6,7 +6,7 @@ use heapless::Vec;
 use microformer_packed::{Embed, MAX_TAPS, Model, Stem, padded};
 
 use super::clock::Clock;
-use super::words::{Words, copy};
+use super::words::{Words, copy, piece};
 use crate::kernels::{depthwise, linear_add, linear_overlapping, relu};
 
 /// Takes a frame in; at the end of a stride, writes what the embedding's matrix takes to `input`, the position's row to
@@ -60,10 +60,8 @@ pub fn embed_token(model: &Model, clock: &mut Clock, token: usize, stream: &mut 
     if let Embed::Table { rows } = &model.embed {
         let width = padded(model.width);
         let token = token.min(model.vocabulary().saturating_sub(1));
-        if let Some(row) = rows.chunks_exact(width.max(1)).nth(token) {
-            for (value, &entry) in stream.iter_mut().zip(row) {
-                *value = value.saturating_add(entry);
-            }
+        for (value, &entry) in stream.iter_mut().zip(piece(rows, token, width)) {
+            *value = value.saturating_add(entry);
         }
     }
     clock.advance_embed(model);
@@ -71,9 +69,9 @@ pub fn embed_token(model: &Model, clock: &mut Clock, token: usize, stream: &mut 
 
 /// The position's row, or zeros.
 fn start(model: &Model, clock: &Clock, stream: &mut [i16]) {
-    match model.positions.chunks_exact(padded(model.width).max(1)).nth(clock.position) {
-        Some(row) => stream.iter_mut().zip(row).for_each(|(value, &entry)| *value = entry),
-        None => stream.fill(0),
+    match piece(model.positions, clock.position, padded(model.width)) {
+        [] => stream.fill(0),
+        row => stream.iter_mut().zip(row).for_each(|(value, &entry)| *value = entry),
     }
 }
 

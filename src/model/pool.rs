@@ -6,7 +6,7 @@ use bytemuck::cast_slice_mut;
 use microformer_packed::{Model, Pool};
 
 use super::clock::Turn;
-use super::words::Words;
+use super::words::{Words, piece_mut};
 
 /// A mean over everything forgets by halves from here on, so that it can go on for ever: 2¹⁵ · 2¹⁵ stays below 2³¹.
 pub const MAX_COUNT: usize = 1 << 15;
@@ -23,11 +23,10 @@ pub fn pool(model: &Model, turn: &mut Turn, words: &mut Words<'_>, scores: &mut 
         }
         turn.filled += 1;
     } else {
-        if let Some(oldest) = ring.chunks_exact_mut(model.scores().max(1)).nth(turn.slot) {
-            for ((old, sum), &new) in oldest.iter_mut().zip(sums.iter_mut()).zip(scores.iter()) {
-                *sum -= i32::from(*old);
-                *old = new;
-            }
+        let oldest = piece_mut(ring, turn.slot, model.scores());
+        for ((old, sum), &new) in oldest.iter_mut().zip(sums.iter_mut()).zip(scores.iter()) {
+            *sum -= i32::from(*old);
+            *old = new;
         }
         turn.advance(tokens);
     }

@@ -8,7 +8,7 @@ use super::clock::Clock;
 use super::embed::{embed_token, project, take_frame};
 use super::pool::pool;
 use super::probe::{Part, Probe};
-use super::words::Words;
+use super::words::{Words, piece, piece_mut};
 use crate::kernels::{LAYOUT, linear_add};
 
 /// The rings and buffers of one running model, in `S`: an array of words in a static, or a vector on a laptop.
@@ -167,15 +167,12 @@ impl<'s, 'm> Run<'s, 'm> {
     /// Puts what `input` completes into place `index` of the chunk; says whether it completes a token.
     fn embed(&mut self, index: usize, input: Input<'_>) -> bool {
         let model = self.model;
-        let Some(stream) = self.stream.chunks_exact_mut(padded(model.width).max(1)).nth(index) else {
-            return false;
-        };
+        let stream = piece_mut(self.stream, index, padded(model.width));
         match input {
             Input::Frame(frame) => {
                 let mut scratch = Words(&mut *self.scratch);
                 let inputs = scratch.bytes(4 * model.embed.input_words(self.chunk));
-                let columns = inputs.len() / self.chunk.max(1);
-                let input = inputs.get_mut(index * columns..(index + 1) * columns).unwrap_or_default();
+                let input = piece_mut(inputs, index, 4 * model.embed.input_words(1));
                 take_frame(model, self.clock, &mut Words(self.history), frame, (scratch.0, input, stream))
             }
             Input::Token(token) => {
@@ -194,7 +191,7 @@ impl<'s, 'm> Run<'s, 'm> {
         let (stream, _) = self.stream.split_at_mut((tokens * width).min(self.stream.len()));
         let mut words = Words(&mut *self.scratch);
         let inputs = words.bytes(4 * model.embed.input_words(self.chunk));
-        let (inputs, _) = inputs.split_at((inputs.len() / self.chunk.max(1) * tokens).min(inputs.len()));
+        let inputs = piece(inputs, 0, 4 * model.embed.input_words(tokens));
         project(model, inputs, words.0, stream);
         Watch { probe, block: None }.halves(Part::Embed, stream);
         let mut scratch = carve(model, self.chunk, tokens, self.scratch);
@@ -204,9 +201,10 @@ impl<'s, 'm> Run<'s, 'm> {
         }
 
         let mut watch = Watch { probe, block: None };
-        enter(&model.head_entry, stream, scratch.entry, width);
+        enter(&model.head_entry, (stream, tokens), scratch.entry, width);
         watch.bytes(Part::HeadEntry, scratch.entry);
-        for entry in scratch.entry.chunks_exact(width.max(1)) {
+        for token in 0..tokens {
+            let entry = piece(scratch.entry, token, width);
             self.clock.advance(model);
             self.scores.fill(0);
             linear_add(&model.head, entry, scratch.expanded, self.scores);

@@ -33,3 +33,15 @@ pub fn copy(from: &[i8], to: &mut [i8]) {
         to.copy_from_slice(from);
     }
 }
+
+/// The piece `index` of pieces of `len` values; no values where there is none.
+///
+/// Iterators over pieces divide, which no Cortex-M0 can.
+pub fn piece<T>(values: &[T], index: usize, len: usize) -> &[T] {
+    values.get(index * len..(index + 1) * len).unwrap_or_default()
+}
+
+/// [`piece`], to be written.
+pub fn piece_mut<T>(values: &mut [T], index: usize, len: usize) -> &mut [T] {
+    values.get_mut(index * len..(index + 1) * len).unwrap_or_default()
+}
