@@ -3,7 +3,7 @@
 use host_tests::matrices::{ONE_ROUNDING, words};
 use host_tests::random::Random;
 use microformer::arith::{exponential::STEPS, reciprocal};
-use microformer::kernels::{Scoring, portable};
+use microformer::kernels::{Mixture, Scoring, portable};
 use microformer::packed::Mixing;
 use proptest::prelude::*;
 use reference::attention::softmax;
@@ -114,7 +114,8 @@ fn attend(head_len: usize, window: usize, sharpness: f64, slope: f64, random: &m
     portable::scores(&query, &mut [], &words(&keys.concat()), scoring, &mut row);
     let sum = portable::soften(&mut row);
     let mut mixed = vec![99; head_len];
-    portable::mix(&mut row, window, &words(&values.concat()), reciprocal(sum, mixing(1.0)), &mut mixed);
+    let mixture = Mixture { filled: window, sum, multiplier: reciprocal(sum, mixing(1.0)) };
+    portable::mix(&mut row, mixture, &words(&values.concat()), &mut mixed);
 
     let score = |index: usize| unit * dot(&query, &keys[index]) - slope * (window - 1 - index) as f64;
     let weights = softmax(&(0..window).map(score).collect::<Vec<_>>());
@@ -162,7 +163,7 @@ proptest! {
         let values: Vec<Vec<i8>> = (0..len).map(|_| random.bytes(head_len)).collect();
         let mut mixed = vec![99; head_len];
         let multiplier = reciprocal(sum, mixing(ratio));
-        portable::mix(&mut row, len, &words(&values.concat()), multiplier, &mut mixed);
+        portable::mix(&mut row, Mixture { filled: len, sum, multiplier }, &words(&values.concat()), &mut mixed);
         // The multiplier is a whole number: half its last place, over its size, reaches the output.
         let ceiling = ONE_ROUNDING + 127.0 * ratio * (1.0 / f64::from(multiplier) + 1.0 / 8192.0);
         for lane in 0..head_len {

@@ -206,13 +206,13 @@ impl Block<'_> {
 }
 
 impl Attention<'_> {
-    /// Words of one head's ring of keys: in whole groups where keys are scored four at a time; where they are wide, two
-    /// values fill a word.
+    /// Words of one head's ring of keys, in whole groups of those that are scored together; where they are wide, two values
+    /// fill a word.
     #[must_use]
     pub const fn key_words(&self, layout: Layout) -> usize {
         match layout {
             Layout::Plain | Layout::Paired => self.row() * self.head_len / LANES,
-            Layout::Wide | Layout::WideInTwos => self.window * self.head_len / 2,
+            Layout::Wide | Layout::WideInTwos => self.window.next_multiple_of(layout.rows()) * self.head_len / 2,
         }
     }
 

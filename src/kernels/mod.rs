@@ -45,3 +45,14 @@ pub struct Scoring {
     /// Slots that hold a key: all up to the newest, or, once the ring has gone round, all.
     pub filled: usize,
 }
+
+/// How a row of weights mixes the values of its ring.
+#[derive(Clone, Copy, Debug)]
+pub struct Mixture {
+    /// Slots that hold a value.
+    pub filled: usize,
+    /// Sum of the weights in these slots: what [`soften`] returned.
+    pub sum: u32,
+    /// From the weighted sum to 8 bits: see [`crate::arith::reciprocal`].
+    pub multiplier: i32,
+}

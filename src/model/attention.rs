@@ -4,9 +4,9 @@ use microformer_packed::{Attention, TOGETHER};
 
 use super::clock::Turn;
 use super::probe::Probe;
-use super::words::Words;
+use super::words::{Words, piece_mut};
 use crate::arith::reciprocal;
-use crate::kernels::{LAYOUT, Scoring, mix, scores, scores_three, soften, store_key, store_value};
+use crate::kernels::{LAYOUT, Mixture, Scoring, mix, scores, scores_three, soften, store_key, store_value};
 
 /// Room that attention needs while it runs.
 pub struct Room<'s> {
@@ -65,7 +65,8 @@ impl<P: Probe> Heads<'_, '_, P> {
             let weights = row.get_mut(..filled).unwrap_or_default();
             let sum = soften(weights);
             self.probe.weights(self.block, head, weights, sum);
-            mix(row, filled, values, reciprocal(sum, attention.mixing), output);
+            let multiplier = reciprocal(sum, attention.mixing);
+            mix(row, Mixture { filled, sum, multiplier }, values, output);
         }
     }
 
@@ -85,14 +86,16 @@ impl<P: Probe> Heads<'_, '_, P> {
             let scoring = scoring(attention, head, turn.slot, turn.slot + 1);
             let (rows, _) = self.room.rows.split_at_mut((TOGETHER * attention.row()).min(self.room.rows.len()));
             scores_three(vectors.map(|[query, ..]| query), self.room.expanded, keys, scoring, rows);
-            for (token, row) in rows.chunks_exact_mut(attention.row().max(1)).enumerate() {
+            for token in 0..TOGETHER {
+                let row = piece_mut(rows, token, attention.row());
                 let filled = turn.slot + 1 + token;
                 let weights = row.get_mut(..filled).unwrap_or_default();
                 let sum = soften(weights);
                 self.probe.weights(self.block, head, weights, sum);
                 let start = token * narrow + head * attention.head_len;
                 let output = mixed.get_mut(start..start + attention.head_len).unwrap_or_default();
-                mix(row, filled, values, reciprocal(sum, attention.mixing), output);
+                let multiplier = reciprocal(sum, attention.mixing);
+                mix(row, Mixture { filled, sum, multiplier }, values, output);
             }
         }
     }

@@ -4,7 +4,7 @@ use core::hint::black_box;
 
 use bytemuck::cast_slice_mut;
 use microformer::arith::reciprocal;
-use microformer::kernels::{Scoring, fast, portable};
+use microformer::kernels::{Mixture, Scoring, fast, portable};
 use microformer::packed::Mixing;
 
 use crate::{Room, measured, scramble, scramble_i8};
@@ -18,7 +18,7 @@ const KEYS: usize = 2 * RING;
 
 type Scores = fn(&[i8], &mut [u32], &[u32], Scoring, &mut [i16]);
 type ScoresThree = fn([&[i8]; 3], &mut [u32], &[u32], Scoring, &mut [i16]);
-type Mix = fn(&mut [i16], usize, &[u32], i32, &mut [i8]);
+type Mix = fn(&mut [i16], Mixture, &[u32], &mut [i8]);
 
 /// One way to compute attention.
 struct Way {
@@ -126,11 +126,12 @@ const JOBS: [Job; 12] = [
         fill(room, RING, way.store_value);
         let (rows, _) = black_box(cast_slice_mut::<u32, i16>(&mut room.rows)).as_chunks_mut::<PADDED>();
         rows.fill(Row::fill().0);
+        let sums = black_box(core::array::from_fn::<_, TOKENS, _>(|newest| sum(&rows[newest][..=newest])));
         let (results, _) = cast_slice_mut::<u32, i8>(&mut room.output).as_chunks_mut::<HEAD_LEN>();
         measured!(
             room,
-            for ((len, result), row) in (1..=TOKENS).zip(results).zip(rows) {
-                (way.mix)(row, len, &room.input[..RING], 5000, result);
+            for (((filled, result), row), &sum) in (1..=TOKENS).zip(results).zip(rows).zip(&sums) {
+                (way.mix)(row, Mixture { filled, sum, multiplier: 5000 }, &room.input[..RING], result);
             }
         );
     }),
@@ -138,7 +139,9 @@ const JOBS: [Job; 12] = [
         fill(room, RING, way.store_value);
         let mut row = black_box(Row::fill());
         let result: &mut [i8] = &mut cast_slice_mut(&mut room.output)[..HEAD_LEN];
-        measured!(room, (way.mix)(&mut row.0, TOKENS, &room.input[..RING], 5000, result));
+        let sum = black_box(sum(&row.0[..TOKENS]));
+        let mixture = Mixture { filled: TOKENS, sum, multiplier: 5000 };
+        measured!(room, (way.mix)(&mut row.0, mixture, &room.input[..RING], result));
     }),
     ("store a key, head 16", 0, |room, way| {
         fill(room, KEYS, way.store_key);
@@ -153,6 +156,11 @@ const JOBS: [Job; 12] = [
         measured!(room, (way.store_value)(&mut room.input[..RING], 5, &value.0));
     }),
 ];
+
+/// What `soften` would return of these weights.
+fn sum(weights: &[i16]) -> u32 {
+    weights.iter().map(|&weight| weight as u32).sum()
+}
 
 /// A ring of so many keys that has not gone round.
 fn filled(filled: usize) -> Scoring {

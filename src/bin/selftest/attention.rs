@@ -1,7 +1,7 @@
 //! Rings of random length, full or not, wrapped or not: both kernels store, score, soften and mix the same tokens.
 
 use bytemuck::cast_slice_mut;
-use microformer::kernels::{Scoring, fast, portable};
+use microformer::kernels::{Mixture, Scoring, fast, portable};
 
 use crate::Room;
 use crate::random::Random;
@@ -128,8 +128,9 @@ pub fn mix_case(random: &mut Random, room: &mut Room) -> bool {
     }
     room.expected.fill(0);
     room.output.fill(0);
-    let multiplier = random.multiplier() & i32::MAX;
-    portable::mix(row, shape.filled, plain, multiplier, &mut cast_slice_mut(&mut room.expected)[..shape.head_len]);
-    fast::mix(row, shape.filled, packed, multiplier, &mut cast_slice_mut(&mut room.output)[..shape.head_len]);
+    let sum = row[..shape.filled].iter().map(|&weight| weight as u32).sum();
+    let mixture = Mixture { filled: shape.filled, sum, multiplier: random.multiplier() & i32::MAX };
+    portable::mix(row, mixture, plain, &mut cast_slice_mut(&mut room.expected)[..shape.head_len]);
+    fast::mix(row, mixture, packed, &mut cast_slice_mut(&mut room.output)[..shape.head_len]);
     room.output == room.expected
 }

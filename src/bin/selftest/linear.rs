@@ -7,6 +7,9 @@ use microformer::packed::{Bits, FOUR_LIMIT, Linear, Row, pack_four, pack_linear}
 use crate::Room;
 use crate::random::Random;
 
+/// The largest multiplier that `bake` lets pass; none is negative.
+const LARGEST: i32 = (127 << 24) - 1;
+
 /// A matrix and as many tokens as the room holds.
 struct Shape {
     rows: usize,
@@ -77,7 +80,7 @@ pub fn four_bits_case(random: &mut Random, room: &mut Room) -> bool {
         Row {
             weights: &room.weights[row * columns..][..columns],
             bias: random.sized_within(limit),
-            multiplier: random.next() as i32 >> 8,
+            multiplier: (random.next() >> 9) as i32,
         }
     };
     let stored = LAYOUT.stored_words(Bits::Four, rows, columns);
@@ -129,13 +132,13 @@ fn fill(random: &mut Random, room: &mut Room) -> Shape {
     let limit = (1 << 23) - 1 - 127 * 127 * columns as i32;
     let start = random.next();
     // Outputs that saturate now and then, around 2⁷ for `linear` and 2¹⁵ for `linear_add`.
-    let scale = random.between(8, 30);
+    let scale = random.between(8, 31);
     let row = |row: usize| {
         let mut random = Random::new(start.wrapping_add(row as u32));
         Row {
             weights: &weights[row * columns..][..columns],
             bias: random.sized_within(limit),
-            multiplier: random.next() as i32 >> (32 - scale),
+            multiplier: ((random.next() >> (32 - scale)) as i32).min(LARGEST),
         }
     };
     pack_linear(portable::LAYOUT, columns, row, &mut room.plain[..portable::LAYOUT.words(rows, columns)]);

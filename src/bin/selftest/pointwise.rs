@@ -22,7 +22,8 @@ fn draw_norm<'a>(random: &mut Random, affine: &'a mut [[i32; 2]; LONGEST]) -> No
         len,
         centred: random.below(2) == 0,
         epsilon: u64::from(random.next() >> random.below(32)),
-        fraction_bits: random.between(0, 24) as u32,
+        // As many as `quantizer` gives a norm of that length, or any number.
+        fraction_bits: if random.below(2) == 0 { 28 - len.ilog2().div_ceil(2) - 1 } else { random.below(25) as u32 },
         affine: &affine[..padded],
     }
 }

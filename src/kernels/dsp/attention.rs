@@ -12,7 +12,7 @@ use super::chain::expand_three;
 use super::score::{Phase, SHORT, SHORT_OF_THREE, Scan, ScanOfThree, score_long, score_short, score_three};
 use super::storing::{place_key, place_value};
 use super::{are_multiples_of_four, mixing, softening};
-use crate::kernels::Scoring;
+use crate::kernels::{Mixture, Scoring};
 
 /// Puts a key into its slot of the ring, which has room for whole groups of four slots of `key.len()` values.
 pub fn store_key(keys: &mut [u32], slot: usize, key: &[i8]) {
@@ -161,9 +161,10 @@ pub fn soften(row: &mut [i16]) -> u32 {
     unsafe { softening::soften(row.as_mut_ptr(), row.len()) }
 }
 
-/// The weighted sum of the values in the filled slots, taken to 8 bits by `multiplier`: see
-/// [`crate::kernels::portable::mix`]. Weights behind the filled slots become zero.
-pub fn mix(row: &mut [i16], filled: usize, values: &[u32], multiplier: i32, output: &mut [i8]) {
+/// The weighted sum of the values in the filled slots, in 8 bits: see [`crate::kernels::portable::mix`]. Weights behind the
+/// filled slots become zero.
+pub fn mix(row: &mut [i16], mixture: Mixture, values: &[u32], output: &mut [i8]) {
+    let Mixture { filled, multiplier, .. } = mixture;
     let blocks = output.len() / LANES;
     let slots = values.len().checked_div(blocks).unwrap_or(0);
     let used = filled.next_multiple_of(GROUP);

@@ -6,7 +6,7 @@
 use bytemuck::{cast_slice, cast_slice_mut};
 
 use crate::arith::{EXPONENTIAL, requantize, saturate_i8, saturate_i16};
-use crate::kernels::Scoring;
+use crate::kernels::{Mixture, Scoring};
 
 /// Puts a key into its slot of the ring, which has `window` slots of `key.len()` values.
 pub fn store_key(keys: &mut [u32], slot: usize, key: &[i8]) {
@@ -73,11 +73,12 @@ pub fn soften(row: &mut [i16]) -> u32 {
     sum
 }
 
-/// The weighted sum of the values in the filled slots, taken to 8 bits by `multiplier`: see [`crate::arith::reciprocal`].
+/// The weighted sum of the values in the filled slots, in 8 bits.
 ///
 /// 512 weights of 2¹⁵ times 127 stay below 2³¹. `row` has room for whole groups of four, of which what lies behind the
 /// filled slots is lost.
-pub fn mix(row: &mut [i16], filled: usize, values: &[u32], multiplier: i32, output: &mut [i8]) {
+pub fn mix(row: &mut [i16], mixture: Mixture, values: &[u32], output: &mut [i8]) {
+    let Mixture { filled, multiplier, .. } = mixture;
     let values: &[i8] = cast_slice(values);
     let row = row.get(..filled).unwrap_or_default();
     debug_assert!(filled == row.len() && filled * output.len() <= values.len());

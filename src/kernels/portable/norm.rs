@@ -65,11 +65,11 @@ impl Deviation {
         (requantize(requantize(self.scale(value), self.inverse_q31), multiplier).wrapping_add(bias)) >> 8
     }
 
-    /// [`Self::scale`] as `(len · value + bias) >> right`, modulo 2³²: what is shifted left is shifted before.
+    /// Is [`Self::scale`] a shift to the left? It is wherever ε is no larger than the squares of a stream can be: with n
+    /// values, v < n²·2³⁰ has at least 33 − 2·log₂(n) zeros, and 28 − log₂(n)/2 fraction bits are fewer than 14 too few.
     #[cfg(scalar)]
-    pub fn line(&self) -> (i32, i32, i32) {
-        let left = self.shift.clamp(0, 31);
-        (self.len << left, self.sum.wrapping_neg() << left, (-self.shift).clamp(0, 31))
+    pub fn is_left(&self) -> bool {
+        (0..32).contains(&self.shift)
     }
 
     /// The value's deviation, ready for the multiplication with the inverse root.

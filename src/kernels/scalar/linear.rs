@@ -67,8 +67,3 @@ pub fn expand(token: &[i8], expanded: &mut [u32]) {
         unsafe { expand_fours(token.as_ptr(), expanded.as_mut_ptr(), token.len()) };
     }
 }
-
-/// `65536 · even + odd`.
-pub fn join(even: i8, odd: i8) -> u32 {
-    ((i32::from(even) << 16) + i32::from(odd)) as u32
-}

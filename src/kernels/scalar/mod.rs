@@ -6,12 +6,14 @@
 //! are shared.
 #![allow(unsafe_code)]
 
-mod attention;
 mod depthwise;
+mod elementwise;
 mod linear;
+mod mixing;
 #[cfg(not(armv6m))]
 mod nibbles;
 mod norm;
+mod scoring;
 #[cfg(armv6m)]
 mod v6;
 #[cfg(armv6m)]
@@ -21,10 +23,13 @@ mod v7;
 #[cfg(not(armv6m))]
 use v7 as chip;
 
-pub use super::portable::{activate, relu};
-pub use attention::{mix, scores, scores_three, soften, store_key, store_value};
+pub use super::portable::relu;
+pub use chip::soften;
 pub use depthwise::depthwise;
+pub use elementwise::activate;
 pub use linear::{LAYOUT, linear, linear_add};
+pub use mixing::{mix, store_value};
 #[cfg(not(armv6m))]
 pub(super) use nibbles::{linear_add_of_four, linear_of_four};
 pub use norm::{norm, norm_stream, rescale};
+pub use scoring::{scores, scores_three, store_key};

@@ -1,13 +1,17 @@
 //! ARMv6-M: sixteen registers of which most instructions reach eight, and no product of more than 32 bits.
 
-mod attention;
+mod mixing;
 mod multiply;
 mod normalize;
 mod pointwise;
 mod requantize;
+mod score;
+mod softening;
 
-pub use attention::{mix_lanes, score};
+pub use mixing::{mix_eights, mix_four, place_value};
 pub use multiply::{expand_fours, rows_to_bytes, rows_to_stream};
-pub use normalize::{normalize_stream, normalize_to_bytes};
-pub use pointwise::{convolve, soften};
+pub use normalize::{Walk, normalize_stream, normalize_to_bytes, sums};
+pub use pointwise::convolve;
 pub use requantize::requantize;
+pub use score::{place_key, score};
+pub use softening::soften;

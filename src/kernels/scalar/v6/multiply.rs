@@ -1,14 +1,15 @@
 //! The loops for ARMv6-M: two rows at a time, `MULS`, `ASRS` and `ADCS` for every two products.
 //!
 //! `ASRS #16` leaves the bit that rounds in the carry, where `ADCS` takes it from. A group in the stream is `[bias; 2]`, the
-//! words, `[multiplier; 2]`. The chain of eight steps of four columns is entered in the middle.
+//! words, `[multiplier; 2]`. The chain of sixteen steps of four columns is entered in the middle.
 //!
 //! There is no multiplication that gives more than 32 bits. With s = 2¹⁶·s₁ + s₀ and m = 2¹⁶·m₁ + m₀ (s₁, m₁ signed)
 //!
 //!     (s·m + 2²³) >> 24 = 2⁸·s₁m₁ + ((s₁m₀ + s₀m₁ + (s₀m₀ >> 16) + 2⁷) >> 8)
 //!
-//! exactly, as 2²³ is a multiple of 2¹⁶. |s| < 2²³ and |m| < 127 · 2²⁴ (`bake` proves both) keep the middle inside 32 bits:
-//! 2⁷·2¹⁶ + 2¹⁶ · 127 · 2⁸ + 2¹⁶ + 2¹⁵ < 2³¹.
+//! exactly, as 2²³ is a multiple of 2¹⁶. |s| < 2²³ and |m| < 127 · 2²⁴ (`bake` proves both) keep the middle inside 32 bits,
+//! with the 2¹⁵ in 1/256 that is added for the sake of saturation:
+//! 127·(2¹⁶ − 1) + (2¹⁶ − 1)·(127·2⁸ − 1) + 2¹⁶ + 2²³ + 2⁷ < 2³¹.
 
 use core::arch::naked_asm;
 
@@ -57,6 +58,8 @@ macro_rules! two_columns {
         )
     };
 }
+
+pub(super) use two_columns;
 
 /// `requantize(256 · sum, multiplier)` in place of the sum, plus what lr has above 2⁷, in 1/256. Uses r1, r6, r7.
 macro_rules! requantize_one {
@@ -186,8 +189,8 @@ macro_rules! rows {
                 // r12: where the chain is entered first, 30 bytes for every four columns.
                 "lsrs r4, r4, #2",
                 "subs r4, #1",
-                "lsls r4, r4, #29",
-                "lsrs r4, r4, #29",
+                "lsls r4, r4, #28",
+                "lsrs r4, r4, #28",
                 "adds r4, #1",
                 "movs r6, #30",
                 "muls r4, r6, r4",
@@ -203,7 +206,7 @@ macro_rules! rows {
                 "bx r12",
                 ".p2align 2",
                 "3:",
-                ".rept 8",
+                ".rept 16",
                 "ldmia r1!, {{r4, r5}}",
                 two_columns!("r4"),
                 two_columns!("r5"),
@@ -211,11 +214,10 @@ macro_rules! rows {
                 ".p2align 2",
                 "4:",
                 "cmp r1, r9",
-                "bne 3b",
+                "bne 8f",
                 "ldmia r0!, {{r4, r5}}",
                 // Most multipliers have no upper half, and half of the products are zero.
-                "movs r6, r4",
-                "orrs r6, r5",
+                "adds r6, r4, r5",
                 "lsrs r6, r6, #16",
                 "bne 7f",
                 requantize_short!("r2", "r4"),
@@ -238,6 +240,8 @@ macro_rules! rows {
                 requantize_one!("r2", "r4"),
                 requantize_one!("r3", "r5"),
                 "b 6b",
+                "8:",
+                "b 3b",
                 $rare,
             )
         }
@@ -277,62 +281,61 @@ rows!(
      b 31b"
 );
 
-/// r7 with `$value` outside 16 bits becomes the nearest value inside.
+/// `$value` beyond 16 bits without a sign becomes the nearest of them. Uses r7.
 macro_rules! nearest {
-    ($here:literal, $back:literal, $value:literal) => {
+    ($value:literal) => {
         concat!(
-            $here,
-            ":\n",
-            "asrs ",
-            $value,
-            ", ",
-            $value,
-            ", #31\n",
-            "movs r7, #1\n",
-            "lsls r7, r7, #15\n",
-            "subs r7, #1\n",
-            "eors ",
-            $value,
-            ", r7\n",
-            "b ",
-            $back,
-            "b\n",
+            concat!("lsrs r7, ", $value, ", #16\n"),
+            "beq 9f\n",
+            concat!("mvns ", $value, ", ", $value, "\n"),
+            concat!("asrs ", $value, ", ", $value, ", #31\n"),
+            concat!("uxth ", $value, ", ", $value, "\n"),
+            "9:\n",
         )
     };
 }
 
-/// Is `$value` outside 16 bits?
+/// Is r2 or r3 beyond 16 bits without a sign?
 macro_rules! within {
-    ($rare:literal, $back:literal, $value:literal) => {
-        concat!("sxth r7, ", $value, "\n", "cmp r7, ", $value, "\n", "bne ", $rare, "f\n", $back, ":\n",)
+    ($rare:literal, $back:literal) => {
+        concat!("movs r7, r2\n", "orrs r7, r3\n", "lsrs r7, r7, #16\n", "bne ", $rare, "f\n", $back, ":\n")
     };
 }
 
+// Values have 2¹⁵ too much, which came with the rounding, until both are in one word.
 rows!(
     rows_to_stream,
     i16,
-    "movs r4, #128",
+    "ldr r4, 99f",
     concat!(
         "mov r1, r11\n",
         "ldr r4, [r1]\n",
         "sxth r5, r4\n",
         "asrs r4, r4, #16\n",
-        within!("20", "21", "r2"),
-        within!("30", "31", "r3"),
+        within!("20", "21"),
         "adds r2, r2, r5\n",
         "adds r3, r3, r4\n",
-        within!("40", "41", "r2"),
-        within!("50", "51", "r3"),
-        "uxth r2, r2\n",
+        within!("30", "31"),
         "lsls r3, r3, #16\n",
         "orrs r2, r3\n",
+        "mov r4, lr\n",
+        "lsls r4, r4, #8\n",
+        "eors r2, r4\n",
         "stmia r1!, {{r2}}\n",
         "mov r11, r1\n",
     ),
     concat!(
-        nearest!("20", "21", "r2"),
-        nearest!("30", "31", "r3"),
-        nearest!("40", "41", "r2"),
-        nearest!("50", "51", "r3"),
+        "20:\n",
+        nearest!("r2"),
+        nearest!("r3"),
+        "b 21b\n",
+        "30:\n",
+        nearest!("r2"),
+        nearest!("r3"),
+        "b 31b\n",
+        ".p2align 2\n",
+        // 2¹⁵ in 1/256, and the half that rounds. Shifted by 8 it is the sign bit of both halves of a word.
+        "99:\n",
+        ".word 0x00800080\n",
     )
 );

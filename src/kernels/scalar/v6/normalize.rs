@@ -1,55 +1,104 @@
 //! The second half of a norm for ARMv6-M: every value requantised twice, in one loop.
+//!
+//! The first time is a line, t = (A·x + B) >> 32 with A and B of 64 bits, modulo 2³², for a value x of 16 bits. With A and B
+//! in pieces of 32, 16 and 16 bits,
+//!
+//!     t = x·a₂ + b₂ + ((x·a₁ + b₁ + ((x·a₀ + b₀) >> 16)) >> 16)
+//!
+//! where no sum but the last leaves 32 bits: |x·a| ≤ 2¹⁵·(2¹⁶ − 1), plus 2¹⁶ − 1, plus 2¹⁵ − 1 is 2³¹ − 1 for a positive x;
+//! −2¹⁵·(2¹⁶ − 1) − 2¹⁵ is −2³¹.
 
 use core::arch::naked_asm;
 
-use super::requantize::{nearest_byte, requantize_split, within_byte};
+use super::requantize::{nearest_byte, nearest_half, requantize_split, within_byte, within_half};
 use crate::kernels::portable::Deviation;
 
 /// What the loop loads, in this order.
 #[repr(C)]
-struct Walk {
-    stream: *const i16,
-    affine: *const [i32; 2],
-    /// Where results go: as bytes, or back into the stream.
-    output: *mut u8,
+pub struct Walk {
     end: *const i16,
-    len: i32,
-    bias: i32,
-    right: i32,
-    /// The halves of the inverse deviation.
-    low: i32,
-    high: i32,
+    affine: *const [i32; 2],
+    /// The pieces of A, each with the piece of B.
+    line: [u32; 6],
+    /// Less than nothing: bytes from the end of the stream to its start.
+    start: i32,
+    /// The end of the results.
+    output: *mut u8,
 }
 
 impl Walk {
-    fn new(deviation: &Deviation, affine: &[[i32; 2]], stream: &[i16], output: *mut u8) -> Self {
-        let places = stream.as_ptr_range();
-        let (len, bias, right) = deviation.line();
-        let (low, high) = (deviation.inverse_q31 & 0xFFFF, deviation.inverse_q31 >> 16);
-        Self { stream: places.start, affine: affine.as_ptr(), output, end: places.end, len, bias, right, low, high }
+    /// `deviation` is shifted to the left.
+    pub fn new(deviation: &Deviation, affine: &[[i32; 2]], stream: &[i16], output: *mut u8) -> Self {
+        let inverse = i64::from(deviation.inverse_q31);
+        let a = (i64::from(deviation.len) * inverse) << deviation.shift;
+        // The half that rounds is in it.
+        let b = ((-i64::from(deviation.sum) * inverse) << deviation.shift).wrapping_add(1 << 31);
+        let pieces = |line: i64| [line as u32 & 0xFFFF, line as u32 >> 16, (line >> 32) as u32];
+        let ([a0, a1, a2], [b0, b1, b2]) = (pieces(a), pieces(b));
+        Self {
+            end: stream.as_ptr_range().end,
+            affine: affine.as_ptr(),
+            line: [a0, b0, a1, b1, a2, b2],
+            start: -(size_of_val(stream) as i32),
+            output: output.wrapping_add(stream.len()),
+        }
     }
 }
 
-/// Every value of a token, normalised to 8 bits.
-pub fn normalize_to_bytes(deviation: &Deviation, affine: &[[i32; 2]], stream: &[i16], output: &mut [i8]) {
-    if !stream.is_empty() && stream.len() == output.len() && stream.len() == affine.len() {
-        let walk = Walk::new(deviation, affine, stream, output.as_mut_ptr().cast());
-        // SAFETY: equal lengths, not none.
-        unsafe { to_bytes(&walk) };
+/// Sum and sum of squares of a stream, whose length is a multiple of 4, not 0, and which starts on a word.
+pub fn sums(stream: &[i16]) -> (i32, u64) {
+    let mut sums = [0; 3];
+    let places = stream.as_ptr_range();
+    if stream.len().is_multiple_of(4) && !stream.is_empty() && places.start.addr().is_multiple_of(4) {
+        // SAFETY: just checked.
+        unsafe { add_up(places.start, places.end, &mut sums) };
     }
+    let [sum, low, high] = sums;
+    (sum as i32, u64::from(high) << 32 | u64::from(low))
 }
 
-/// Every value of a token, normalised in place.
-pub fn normalize_stream(deviation: &Deviation, affine: &[[i32; 2]], stream: &mut [i16]) {
-    if !stream.is_empty() && stream.len() == affine.len() {
-        let output = stream.as_mut_ptr().cast();
-        let walk = Walk::new(deviation, affine, stream, output);
-        // SAFETY: equal lengths, not none; a value is read before its place is written.
-        unsafe { to_stream(&walk) };
-    }
+/// The two values of the word at r0, which advances, are added to r3, their squares to r4 and r5; r7 is zero.
+macro_rules! two_squares {
+    () => {
+        "ldmia r0!, {{r6}}
+         sxth r2, r6
+         asrs r6, r6, #16
+         adds r3, r3, r2
+         adds r3, r3, r6
+         muls r2, r2, r2
+         muls r6, r6, r6
+         adds r2, r2, r6
+         adds r4, r4, r2
+         adcs r5, r7
+"
+    };
 }
 
-/// `$store` takes the value r2 to the place r3, which it advances; `$rare` holds the part of it that is seldom needed.
+/// The sum, and the sum of squares in two words; those of two values stay inside 32 bits, as 2 · 2³⁰ does.
+///
+/// # Safety
+/// `stream … end` is whole fours of values, not none, and starts on a word.
+#[unsafe(naked)]
+unsafe extern "C" fn add_up(stream: *const i16, end: *const i16, sums: &mut [u32; 3]) {
+    naked_asm!(
+        "push {{r4-r7, lr}}",
+        "mov r12, r2",
+        "movs r3, #0",
+        "movs r4, #0",
+        "movs r5, #0",
+        "movs r7, #0",
+        "2:",
+        two_squares!(),
+        two_squares!(),
+        "cmp r0, r1",
+        "bne 2b",
+        "mov r2, r12",
+        "stmia r2!, {{r3-r5}}",
+        "pop {{r4-r7, pc}}",
+    )
+}
+
+/// `$store` takes the value r2 to its place; `$rare` holds the part of it that is seldom needed.
 macro_rules! normalize {
     ($name:ident, $cut:expr, $store:literal, $rare:expr) => {
         /// Every value of a token, normalised.
@@ -57,7 +106,7 @@ macro_rules! normalize {
         /// # Safety
         /// The walk's stream, affine and output have as many values each, not none.
         #[unsafe(naked)]
-        unsafe extern "C" fn $name(walk: *const Walk) {
+        pub unsafe extern "C" fn $name(walk: *const Walk) {
             naked_asm!(
                 "push {{r4-r7, lr}}",
                 "mov r4, r8",
@@ -67,39 +116,42 @@ macro_rules! normalize {
                 "push {{r4-r7}}",
                 "ldmia r0!, {{r1-r7}}",
                 "mov r8, r3",
-                "mov r12, r4",
-                "mov r9, r5",
-                "mov r10, r6",
-                "mov r11, r7",
-                "ldmia r0!, {{r3, r4}}",
-                // lr and the stack: the halves of the inverse deviation.
+                "mov r9, r4",
+                "mov r10, r5",
+                "mov r11, r6",
+                "mov r12, r7",
+                "ldmia r0!, {{r3-r5}}",
                 "mov lr, r3",
-                "push {{r4}}",
-                "mov r0, r1",
-                "mov r1, r2",
+                "push {{r5}}",
+                // r0: from the end of the stream, r1; r6: affine.
+                "movs r0, r4",
+                "movs r6, r2",
                 "2:",
-                "ldrh r2, [r0]",
-                "sxth r2, r2",
-                "adds r0, #2",
-                "mov r3, r9",
-                "muls r2, r3, r2",
-                "add r2, r10",
-                "mov r3, r11",
-                "asrs r2, r3",
-                "mov r4, lr",
-                "ldr r5, [sp]",
-                requantize_split!("r2", "r4", "r5", "r6", "r7"),
-                "ldmia r1!, {{r3, r4}}",
-                "uxth r5, r3",
+                "ldrsh r2, [r1, r0]",
+                "mov r3, r8",
+                "muls r3, r2, r3",
+                "add r3, r9",
                 "asrs r3, r3, #16",
-                requantize_split!("r2", "r5", "r3", "r6", "r7"),
+                "mov r4, r10",
+                "muls r4, r2, r4",
+                "adds r4, r4, r3",
+                "add r4, r11",
+                "asrs r4, r4, #16",
+                "mov r5, r12",
+                "muls r2, r5, r2",
                 "adds r2, r2, r4",
+                "add r2, lr",
+                "ldr r3, [r6]",
+                "uxth r4, r3",
+                "asrs r3, r3, #16",
+                requantize_split!("r2", "r4", "r3", "r5", "r7"),
+                "ldr r3, [r6, #4]",
+                "adds r6, #8",
+                "adds r2, r2, r3",
                 "asrs r2, r2, #8",
                 $cut,
-                "mov r3, r8",
                 $store,
-                "mov r8, r3",
-                "cmp r0, r12",
+                "adds r0, #2",
                 "bne 2b",
                 "pop {{r3-r7}}",
                 "mov r8, r4",
@@ -114,26 +166,17 @@ macro_rules! normalize {
 }
 
 normalize!(
-    to_bytes,
-    within_byte!("3", "4", "r2", "r6"),
-    "strb r2, [r3]
-     adds r3, #1",
-    nearest_byte!("3", "4", "r2", "r6")
+    normalize_to_bytes,
+    within_byte!("3", "4", "r2", "r3"),
+    "ldr r4, [sp]
+     asrs r3, r0, #1
+     strb r2, [r4, r3]",
+    nearest_byte!("3", "4", "r2", "r3")
 );
 
 normalize!(
-    to_stream,
-    "sxth r6, r2
-     cmp r6, r2
-     bne 3f
-     4:",
-    "strh r2, [r3]
-     adds r3, #2",
-    "3:
-     asrs r2, r2, #31
-     movs r6, #1
-     lsls r6, r6, #15
-     subs r6, #1
-     eors r2, r6
-     b 4b"
+    normalize_stream,
+    within_half!("3", "4", "r2", "r3"),
+    "strh r2, [r1, r0]",
+    nearest_half!("3", "4", "r2", "r3")
 );

@@ -1,22 +1,9 @@
-//! Softmax and depthwise convolutions for ARMv6-M.
+//! Depthwise convolutions for ARMv6-M.
 
 use core::arch::naked_asm;
 
 use super::super::depthwise::{Pair, Sweep};
 use super::requantize::{nearest_byte, requantize_split, within_byte};
-use crate::arith::EXPONENTIAL;
-
-/// Scores become weights, in place; returns their sum.
-pub fn soften(row: &mut [i16]) -> u32 {
-    let maximum = row.iter().fold(i32::from(i16::MIN), |maximum, &score| maximum.max(i32::from(score)));
-    let mut sum = 0;
-    for score in row {
-        let distance = (maximum - i32::from(*score)) as usize;
-        *score = EXPONENTIAL[distance.min(EXPONENTIAL.len() - 1)];
-        sum += *score as u32;
-    }
-    sum
-}
 
 /// The sum r7, requantised by the multiplier at `$place` of the channel's affine (r11), cut to 8 bits and stored at the
 /// offset `$offset` of the output (r12). `$rare` is where a value beyond 8 bits goes, `$back` where it returns.

@@ -28,6 +28,27 @@ macro_rules! requantize_split {
     };
 }
 
+/// [`requantize_split`] where |`$sum`| < 2³⁰ and the multiplier is below 2²⁸, so that the two products in the middle have
+/// room for each other: 2¹⁴ · 2¹⁶ + 2¹⁶ · 2¹² + 2¹⁶ < 2³¹.
+macro_rules! requantize_small {
+    ($sum:literal, $low:literal, $high:literal, $a:literal, $b:literal) => {
+        concat!(
+            concat!("uxth ", $a, ", ", $sum, "\n"),
+            concat!("asrs ", $sum, ", ", $sum, ", #16\n"),
+            concat!("movs ", $b, ", ", $a, "\n"),
+            concat!("muls ", $b, ", ", $low, ", ", $b, "\n"),
+            concat!("lsrs ", $b, ", ", $b, ", #16\n"),
+            concat!("muls ", $low, ", ", $sum, ", ", $low, "\n"),
+            concat!("adds ", $b, ", ", $b, ", ", $low, "\n"),
+            concat!("muls ", $a, ", ", $high, ", ", $a, "\n"),
+            concat!("adds ", $b, ", ", $b, ", ", $a, "\n"),
+            concat!("muls ", $sum, ", ", $high, ", ", $sum, "\n"),
+            concat!("asrs ", $b, ", ", $b, ", #16\n"),
+            concat!("adcs ", $sum, ", ", $b, "\n"),
+        )
+    };
+}
+
 /// `$value` beyond 8 bits becomes −127 or 127. Uses `$spare`; goes on at `$back`.
 macro_rules! nearest_byte {
     ($here:literal, $back:literal, $value:literal, $spare:literal) => {
@@ -64,7 +85,40 @@ macro_rules! within_byte {
     };
 }
 
-pub(super) use {nearest_byte, requantize_split, within_byte};
+/// `$value` beyond 16 bits becomes the nearest value inside. Uses `$spare`; goes on at `$back`.
+macro_rules! nearest_half {
+    ($here:literal, $back:literal, $value:literal, $spare:literal) => {
+        concat!(
+            $here,
+            ":\n",
+            concat!("asrs ", $value, ", ", $value, ", #31\n"),
+            concat!("movs ", $spare, ", #1\n"),
+            concat!("lsls ", $spare, ", ", $spare, ", #15\n"),
+            concat!("subs ", $spare, ", #1\n"),
+            concat!("eors ", $value, ", ", $spare, "\n"),
+            "b ",
+            $back,
+            "b\n",
+        )
+    };
+}
+
+/// Is `$value` beyond 16 bits? Uses `$spare`.
+macro_rules! within_half {
+    ($rare:literal, $back:literal, $value:literal, $spare:literal) => {
+        concat!(
+            concat!("sxth ", $spare, ", ", $value, "\n"),
+            concat!("cmp ", $spare, ", ", $value, "\n"),
+            "bne ",
+            $rare,
+            "f\n",
+            $back,
+            ":\n",
+        )
+    };
+}
+
+pub(super) use {nearest_byte, nearest_half, requantize_small, requantize_split, within_byte, within_half};
 
 /// `(sum · multiplier + 2³¹) >> 32`, of four products of 16 bits.
 #[inline(always)]

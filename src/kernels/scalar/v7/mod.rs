@@ -1,12 +1,18 @@
 //! ARMv7-M: all registers for all instructions, `MLA`, `SMULL` and saturation.
 
-mod attention;
+mod mixing;
 mod multiply;
 mod nibbles;
+mod normalize;
 mod pointwise;
+mod score;
+mod softening;
 
 pub use crate::arith::requantize;
-pub use attention::{mix_lanes, score, soften};
+pub use mixing::{mix_eights, mix_four, place_value};
 pub use multiply::{expand_fours, rows_to_bytes, rows_to_stream};
 pub use nibbles::{four_to_bytes, four_to_stream};
-pub use pointwise::{convolve, normalize_stream, normalize_to_bytes};
+pub use normalize::{Walk, normalize_stream, normalize_to_bytes, sums};
+pub use pointwise::convolve;
+pub use score::{place_key, score};
+pub use softening::soften;

@@ -5,6 +5,20 @@
 
 use core::arch::naked_asm;
 
+/// The four activations of `$word` become two words; uses `$word`.
+macro_rules! expand_four {
+    ($word:literal, $first:literal, $second:literal) => {
+        concat!(
+            concat!("sxtb ", $first, ", ", $word, "\n"),
+            concat!("sxtb ", $second, ", ", $word, ", ror #8\n"),
+            concat!("add ", $first, ", ", $second, ", ", $first, ", lsl #16\n"),
+            concat!("sxtb ", $second, ", ", $word, ", ror #16\n"),
+            concat!("asr ", $word, ", ", $word, ", #24\n"),
+            concat!("add ", $second, ", ", $word, ", ", $second, ", lsl #16\n"),
+        )
+    };
+}
+
 /// X = x₁ + 2¹⁶·x₀ for every two of `len` activations.
 ///
 /// # Safety
@@ -12,19 +26,24 @@ use core::arch::naked_asm;
 #[unsafe(naked)]
 pub unsafe extern "C" fn expand_fours(token: *const i8, expanded: *mut u32, len: usize) {
     naked_asm!(
-        "push {{r4, lr}}",
-        "2:",
-        "ldr r3, [r0], #4",
+        "push {{r4-r6, lr}}",
+        "lsls r3, r2, #29",
+        "bpl 3f",
+        // Four before the eights.
+        "ldr r5, [r0], #4",
+        expand_four!("r5", "r3", "r4"),
+        "strd r3, r4, [r1], #8",
         "subs r2, #4",
-        "sxtb r4, r3",
-        "sxtb r12, r3, ror #8",
-        "add r4, r12, r4, lsl #16",
-        "sxtb r12, r3, ror #16",
-        "asr r3, r3, #24",
-        "add r12, r3, r12, lsl #16",
-        "strd r4, r12, [r1], #8",
-        "bne 2b",
-        "pop {{r4, pc}}",
+        "beq 4f",
+        "3:",
+        "ldrd r5, r6, [r0], #8",
+        "subs r2, #8",
+        expand_four!("r5", "r3", "r4"),
+        expand_four!("r6", "r5", "r12"),
+        "stmia.w r1!, {{r3, r4, r5, r12}}",
+        "bne 3b",
+        "4:",
+        "pop {{r4-r6, pc}}",
     )
 }
 
@@ -57,10 +76,10 @@ macro_rules! two_columns {
 macro_rules! requantize_four {
     () => {
         "ldmia.w r1!, {{r6-r9}}
-         lsls r2, r2, #8
-         lsls r3, r3, #8
-         lsls r4, r4, #8
-         lsls r5, r5, #8
+         lsl.w r2, r2, #8
+         lsl.w r3, r3, #8
+         lsl.w r4, r4, #8
+         lsl.w r5, r5, #8
          smull r6, r2, r2, r6
          smull r7, r3, r3, r7
          smull r8, r4, r4, r8
@@ -123,6 +142,9 @@ macro_rules! rows {
                 "orr r7, r7, #1",
                 // The frame: expanded, end of packed, end of expanded, entry.
                 "push {{r0, r2, r5, r7}}",
+                // The carry says for all groups whether the chain must be run again; nothing below changes it.
+                "subs r5, r5, r0",
+                "cmp r5, #129",
                 "ldmia.w r1!, {{r2-r5}}",
                 "bx r7",
                 ".p2align 2",
@@ -133,19 +155,23 @@ macro_rules! rows {
                 two_columns!("r11"),
                 ".endr",
                 "4:",
-                "ldr r10, [sp, #8]",
-                "cmp r0, r10",
-                "bne.w 3b",
+                "bcs 6f",
+                "7:",
                 requantize_four!(),
                 $store,
                 "ldmia.w sp, {{r0, r2, r5, r7}}",
-                "cmp r1, r2",
+                "teq r1, r2",
                 "beq 5f",
                 "ldmia.w r1!, {{r2-r5}}",
                 "bx r7",
                 "5:",
                 "add sp, #16",
                 "pop {{r4-r11, pc}}",
+                "6:",
+                "ldr r10, [sp, #8]",
+                "teq r0, r10",
+                "bne.w 3b",
+                "b 7b",
             )
         }
     };
@@ -188,7 +214,7 @@ macro_rules! store_stream {
          strd r2, r4, [r12], #8"
     };
 }
-pub(super) use {requantize_four, store_bytes, store_stream};
+pub(super) use {requantize_four, store_bytes, store_stream, two_columns};
 
 rows!(rows_to_bytes, i8, store_bytes!());
 rows!(rows_to_stream, i16, store_stream!());
