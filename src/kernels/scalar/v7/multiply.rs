@@ -1,7 +1,8 @@
 //! The loops for ARMv7-M: four rows at a time, `MLA` and `ADD … ASR #16` for every two products.
 //!
-//! A group in the stream is `[bias; 4]`, the words, `[multiplier; 4]`. The chain of sixteen steps of four columns is entered
-//! in the middle: a width that is no multiple of 64 costs one jump a group, not a loop for the rest.
+//! A group in the stream is `[bias; 4]`, the words, `[multiplier; 4]`. The chain takes 64 columns, six at a time as far as that
+//! goes, because there are registers for three words of activations. It is entered in the middle: a width that is no multiple
+//! of 64 costs one or two jumps a group, not a loop for the rest.
 
 use core::arch::naked_asm;
 
@@ -72,6 +73,13 @@ macro_rules! two_columns {
     };
 }
 
+/// Four columns.
+macro_rules! two_pairs {
+    () => {
+        concat!("ldmia.w r0!, {{r10, r11}}\n", two_columns!("r10"), two_columns!("r11"))
+    };
+}
+
 /// `requantize(256 · sum, multiplier)` of the four sums r2–r5 with the multipliers r6–r9.
 macro_rules! requantize_four {
     () => {
@@ -128,47 +136,77 @@ macro_rules! rows {
             naked_asm!(
                 "push {{r4-r11, lr}}",
                 "ldr r4, [sp, #36]",
-                "mov r12, r3",
                 "movw lr, #0x8000",
                 "add r5, r0, r4, lsl #1",
-                // r7: where the chain is entered first, 76 bytes for every four columns.
-                "lsrs r4, r4, #2",
+                // Pairs of columns in the first run of the chain.
+                "lsrs r4, r4, #1",
                 "subs r4, #1",
-                "and r4, r4, #15",
+                "and r4, r4, #31",
                 "adds r4, #1",
-                "movs r6, #76",
-                "adr.w r7, 4f",
-                "mls r7, r4, r6, r7",
-                "orr r7, r7, #1",
-                // The frame: expanded, end of packed, end of expanded, entry.
-                "push {{r0, r2, r5, r7}}",
+                // They are threes, of 112 bytes, behind twos of which there are 0, 2 or 1.
+                "movs r6, #3",
+                "udiv r7, r4, r6",
+                "mls r8, r7, r6, r4",
+                "cmp r8, #1",
+                "it eq",
+                "subeq r7, #1",
+                "movs r6, #112",
+                "adr.w r9, 4f",
+                "mls r9, r7, r6, r9",
+                "orr r9, r9, #1",
+                // r10: where a group begins.
+                "mov r10, r9",
+                "cmp r8, #0",
+                "beq 9f",
+                "adr.w r10, 8f",
+                "cmp r8, #1",
+                "it ne",
+                "addne r10, #76",
+                "cmp r4, #32",
+                "it eq",
+                "adreq.w r10, 3f",
+                "orr r10, r10, #1",
+                "9:",
+                // The frame: expanded, end of packed, entry, output, end of expanded, entry of the threes.
+                "sub sp, #24",
+                "strd r0, r2, [sp]",
+                "strd r10, r3, [sp, #8]",
+                "strd r5, r9, [sp, #16]",
                 // The carry says for all groups whether the chain must be run again; nothing below changes it.
                 "subs r5, r5, r0",
                 "cmp r5, #129",
                 "ldmia.w r1!, {{r2-r5}}",
-                "bx r7",
+                "bx r10",
+                ".p2align 2",
+                "8:",
+                two_pairs!(),
+                two_pairs!(),
+                "ldr pc, [sp, #20]",
                 ".p2align 2",
                 "3:",
-                ".rept 16",
-                "ldmia.w r0!, {{r10, r11}}",
+                two_pairs!(),
+                ".rept 10",
+                "ldmia.w r0!, {{r10-r12}}",
                 two_columns!("r10"),
                 two_columns!("r11"),
+                two_columns!("r12"),
                 ".endr",
                 "4:",
                 "bcs 6f",
                 "7:",
                 requantize_four!(),
+                "ldm sp, {{r0, r10-r12}}",
                 $store,
-                "ldmia.w sp, {{r0, r2, r5, r7}}",
-                "teq r1, r2",
+                "str r12, [sp, #12]",
+                "teq r1, r10",
                 "beq 5f",
                 "ldmia.w r1!, {{r2-r5}}",
-                "bx r7",
+                "bx r11",
                 "5:",
-                "add sp, #16",
+                "add sp, #24",
                 "pop {{r4-r11, pc}}",
                 "6:",
-                "ldr r10, [sp, #8]",
+                "ldr r10, [sp, #16]",
                 "teq r0, r10",
                 "bne.w 3b",
                 "b 7b",
