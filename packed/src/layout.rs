@@ -13,7 +13,8 @@ pub enum Layout {
     Plain,
     /// A word is two halfwords `256 · odd + even`; four rows share a group: for chips with the DSP extension.
     Paired,
-    /// A word is `65536 · odd + even`, two columns; four rows share a group: for Cortex-M3.
+    /// A word is `65536 · first + third` of four columns, the next `65536 · second + fourth`; four rows share a group: for
+    /// Cortex-M3.
     Wide,
     /// [`Layout::Wide`] in groups of two rows: for Cortex-M0, whose loop has registers for two.
     WideInTwos,
@@ -131,7 +132,7 @@ impl Layout {
             Self::Plain | Self::Paired => {
                 u32::from_le_bytes([field(first), field(second), field(third), field(fourth)])
             }
-            Self::Wide | Self::WideInTwos => (field(first) as u32) | (field(second) as u32) << 16,
+            Self::Wide | Self::WideInTwos => (field(third) as u32) | (field(first) as u32) << 16,
         }
     }
 
@@ -154,7 +155,11 @@ impl Layout {
         } else if step > columns / self.columns() {
             Place::Multiplier { row }
         } else {
-            Place::Weights { row, column: (step - 1) * self.columns() }
+            let column = match self {
+                Self::Plain | Self::Paired => (step - 1) * LANES,
+                Self::Wide | Self::WideInTwos => (step - 1) / 2 * LANES + (step - 1) % 2,
+            };
+            Place::Weights { row, column }
         }
     }
 
@@ -167,14 +172,14 @@ impl Layout {
         }
     }
 
-    /// The next weights of a row as a word; of four, those that share a word count.
+    /// The next weights of a row as a word; of four, those that share a word count: all, or the first and the third.
     #[must_use]
     pub const fn weights(self, weights: [i8; LANES]) -> u32 {
         let [first, second, third, fourth] = weights;
         match self {
             Self::Plain => u32::from_le_bytes([first as u8, second as u8, third as u8, fourth as u8]),
             Self::Paired => pair(first, second) | pair(third, fourth) << 16,
-            Self::Wide | Self::WideInTwos => ((second as i32) << 16).wrapping_add(first as i32) as u32,
+            Self::Wide | Self::WideInTwos => ((first as i32) << 16).wrapping_add(third as i32) as u32,
         }
     }
 }
@@ -248,7 +253,7 @@ mod tests {
     #[test]
     fn a_pair_borrows_from_its_odd_weight() {
         assert_eq!(Layout::Paired.weights([-1, 3, 1, -3]), 0xFD01_02FF);
-        assert_eq!(Layout::Wide.weights([-1, 3, 0, 0]), 0x0002_FFFF);
+        assert_eq!(Layout::Wide.weights([3, 9, -1, 9]), 0x0002_FFFF);
     }
 
     fn pack<const WORDS: usize>(layout: Layout) -> [u32; WORDS] {
@@ -299,8 +304,8 @@ mod tests {
     #[test]
     fn or_of_two() {
         let packed: [u32; Layout::WideInTwos.words(4, 4)] = pack(Layout::WideInTwos);
-        assert_eq!(packed[..4], [u32::MAX, u32::MAX, 0x0002_0001, 0x0006_0005]);
-        assert_eq!(packed[4..8], [0x0004_0003, 0x0008_0007, 7, 7]);
-        assert_eq!(packed[8..], [u32::MAX, 0, 0x000A_0009, 0, 0x000C_000B, 0, 7, 0]);
+        assert_eq!(packed[..4], [u32::MAX, u32::MAX, 0x0001_0003, 0x0005_0007]);
+        assert_eq!(packed[4..8], [0x0002_0004, 0x0006_0008, 7, 7]);
+        assert_eq!(packed[8..], [u32::MAX, 0, 0x0009_000B, 0, 0x000A_000C, 0, 7, 0]);
     }
 }

@@ -1,12 +1,12 @@
 //! Matrix × vectors with two products in one 32-bit multiplication.
 //!
-//! Two neighbouring weights stand in a word as P = b₀ + 2¹⁶·b₁, two activations are expanded once to X = x₁ + 2¹⁶·x₀, and
-//! modulo 2³²
+//! Two weights stand in a word as P = b₁ + 2¹⁶·b₀, two activations are expanded once to X = x₀ + 2¹⁶·x₁, and modulo 2³²
 //!
-//!     P·X = b₀x₁ + 2¹⁶·(b₀x₀ + b₁x₁)
+//!     P·X = b₁x₀ + 2¹⁶·(b₀x₀ + b₁x₁)
 //!
 //! With all of them in [−127, 127] the upper half is at most 2 · 127² = 32,258 < 2¹⁵ and the lower at most 127² < 2¹⁴, so
-//! (P·X + 2¹⁵) >> 16 is b₀x₀ + b₁x₁ exactly. `bake` has proved that the sums stay below 2²³.
+//! (P·X + 2¹⁵) >> 16 is b₀x₀ + b₁x₁ exactly. `bake` has proved that the sums stay below 2²³. Of four columns, the first shares
+//! a word with the third and the second with the fourth: with 128 added to each, masks part the bytes of a word so.
 
 use microformer_packed::{Layout, Linear};
 
@@ -58,7 +58,7 @@ fn run<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T],
     }
 }
 
-/// X = x₁ + 2¹⁶·x₀ for every two activations, which come in fours and start on a word.
+/// X = x₀ + 2¹⁶·x₁ for every two activations that share a word; they come in fours and start on a word.
 pub fn expand(token: &[i8], expanded: &mut [u32]) {
     let fits = (token.len() | token.as_ptr().addr()).is_multiple_of(4) && expanded.len() >= token.len() / 2;
     debug_assert!(fits, "whole words of activations, and room for them");

@@ -133,16 +133,17 @@ fn is_small(multiplier: i32, slope: i32) -> bool {
 /// Heads too long for the chain, and multipliers that no model has.
 #[inline(never)]
 fn scores_of_any(query: &[i8], keys: &[u32], scoring: Scoring, row: &mut [i16]) {
-    let (query, _) = query.as_chunks::<2>();
+    let (query, _) = query.as_chunks::<LANES>();
     let round = scoring.slope.wrapping_mul(scoring.filled as i32);
     let mut bias = scoring.slope.wrapping_mul(scoring.newest as i32).wrapping_neg();
     for (slot, score) in row.iter_mut().take(scoring.filled).enumerate() {
-        let key = keys.get(slot / KEYS * KEYS * query.len() + slot % KEYS..).unwrap_or_default();
+        let key = keys.get(slot / KEYS * KEYS * 2 * query.len() + slot % KEYS..).unwrap_or_default();
+        let pairs = query.iter().flat_map(|&[first, second, third, fourth]| [[first, third], [second, fourth]]);
         let mut sum = 0;
-        for (&[even, odd], &word) in query.iter().zip(key.iter().step_by(KEYS)) {
+        for ([upper, lower], &word) in pairs.zip(key.iter().step_by(KEYS)) {
             let low = i32::from(word as i16);
             let high = ((word as i32).wrapping_sub(low)) >> 16;
-            sum += i32::from(even) * low + i32::from(odd) * high;
+            sum += i32::from(upper) * high + i32::from(lower) * low;
         }
         *score = saturate_i16(requantize((sum << 8).wrapping_add(bias), scoring.multiplier));
         bias = bias.wrapping_add(scoring.slope);

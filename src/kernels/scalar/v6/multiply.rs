@@ -13,30 +13,58 @@
 
 use core::arch::naked_asm;
 
-/// X = x₁ + 2¹⁶·x₀ for every two of `len` activations.
+/// Four activations become two words: r5 is the mask, r6 the offsets of bytes, r7 those of words.
+macro_rules! expand_four {
+    () => {
+        "ldmia r0!, {{r4}}
+         eors r4, r6
+         movs r3, r4
+         ands r3, r5
+         subs r3, r3, r7
+         lsrs r4, r4, #8
+         ands r4, r5
+         subs r4, r4, r7
+         stmia r1!, {{r3, r4}}"
+    };
+}
+
+/// X = x₀ + 2¹⁶·x₁ for every two of `len` activations that share a word.
 ///
 /// # Safety
 /// `len` is a multiple of 4, not 0; `token` has as many bytes and starts on a word, `expanded` has half as many words.
 #[unsafe(naked)]
 pub unsafe extern "C" fn expand_fours(token: *const i8, expanded: *mut u32, len: usize) {
     naked_asm!(
-        "push {{r4-r6, lr}}",
+        "push {{r4-r7, lr}}",
+        "ldr r5, 5f",
+        "ldr r6, 6f",
+        "ldr r7, 7f",
+        // Sixteen a turn, after the fours that are too many.
+        "b 3f",
         "2:",
-        "ldmia r0!, {{r3}}",
-        "lsls r4, r3, #24",
-        "asrs r4, r4, #8",
-        "lsls r5, r3, #16",
-        "asrs r5, r5, #24",
-        "adds r4, r4, r5",
-        "lsls r5, r3, #8",
-        "asrs r5, r5, #24",
-        "lsls r5, r5, #16",
-        "asrs r6, r3, #24",
-        "adds r5, r5, r6",
-        "stmia r1!, {{r4, r5}}",
+        expand_four!(),
         "subs r2, #4",
+        "3:",
+        "lsls r3, r2, #28",
         "bne 2b",
-        "pop {{r4-r6, pc}}",
+        "cmp r2, #0",
+        "beq 8f",
+        "4:",
+        expand_four!(),
+        expand_four!(),
+        expand_four!(),
+        expand_four!(),
+        "subs r2, #16",
+        "bne 4b",
+        "8:",
+        "pop {{r4-r7, pc}}",
+        ".p2align 2",
+        "5:",
+        ".word 0x00ff00ff",
+        "6:",
+        ".word 0x80808080",
+        "7:",
+        ".word 0x00800080",
     )
 }
 

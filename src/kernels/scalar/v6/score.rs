@@ -6,33 +6,43 @@ use super::super::scoring::Scan;
 use super::multiply::two_columns;
 use super::requantize::{nearest_half, requantize_small, within_half};
 
-/// Puts the `len` values of a key to every second word from `place` on: k₀ + 2¹⁶·k₁, the other way round than activations, as
-/// a key takes the place of weights.
+/// Puts the `len` values of a key to every second word from `place` on: like weights, with the halves of activations' words
+/// in the other order.
 ///
 /// # Safety
 /// `len` is a multiple of 4, not 0; `key` has as many bytes and starts on a word; half as many words are the key's.
 #[unsafe(naked)]
 pub unsafe extern "C" fn place_key(place: *mut u32, key: *const i8, len: usize) {
     naked_asm!(
-        "push {{r4-r5, lr}}",
+        "push {{r4-r7, lr}}",
+        "ldr r5, 3f",
+        "ldr r6, 4f",
+        "movs r7, #16",
+        "ldr r3, 5f",
+        "mov r12, r3",
         "2:",
-        "ldmia r1!, {{r3}}",
-        "sxtb r4, r3",
-        "lsls r5, r3, #16",
-        "asrs r5, r5, #24",
-        "lsls r5, r5, #16",
-        "adds r4, r4, r5",
-        "str r4, [r0]",
-        "lsls r4, r3, #8",
-        "asrs r4, r4, #24",
-        "asrs r5, r3, #24",
-        "lsls r5, r5, #16",
-        "adds r4, r4, r5",
+        "ldmia r1!, {{r4}}",
+        "eors r4, r6",
+        "rors r4, r7",
+        "movs r3, r4",
+        "ands r3, r5",
+        "add r3, r12",
+        "lsrs r4, r4, #8",
+        "ands r4, r5",
+        "add r4, r12",
+        "str r3, [r0]",
         "str r4, [r0, #8]",
         "adds r0, #16",
         "subs r2, #4",
         "bne 2b",
-        "pop {{r4-r5, pc}}",
+        "pop {{r4-r7, pc}}",
+        ".p2align 2",
+        "3:",
+        ".word 0x00ff00ff",
+        "4:",
+        ".word 0x80808080",
+        "5:",
+        ".word -0x00800080",
     )
 }
 

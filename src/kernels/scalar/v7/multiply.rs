@@ -6,45 +6,50 @@
 
 use core::arch::naked_asm;
 
-/// The four activations of `$word` become two words; uses `$word`.
+/// The four activations of `$word` become two words, of which the second takes its place; r12 is the mask.
 macro_rules! expand_four {
-    ($word:literal, $first:literal, $second:literal) => {
+    ($word:literal, $first:literal) => {
         concat!(
-            concat!("sxtb ", $first, ", ", $word, "\n"),
-            concat!("sxtb ", $second, ", ", $word, ", ror #8\n"),
-            concat!("add ", $first, ", ", $second, ", ", $first, ", lsl #16\n"),
-            concat!("sxtb ", $second, ", ", $word, ", ror #16\n"),
-            concat!("asr ", $word, ", ", $word, ", #24\n"),
-            concat!("add ", $second, ", ", $word, ", ", $second, ", lsl #16\n"),
+            concat!("eor ", $word, ", ", $word, ", #0x80808080\n"),
+            concat!("and ", $first, ", r12, ", $word, "\n"),
+            concat!("and ", $word, ", r12, ", $word, ", lsr #8\n"),
+            concat!("sub ", $first, ", ", $first, ", #0x00800080\n"),
+            concat!("sub ", $word, ", ", $word, ", #0x00800080\n"),
         )
     };
 }
 
-/// X = x₁ + 2¹⁶·x₀ for every two of `len` activations.
+/// X = x₀ + 2¹⁶·x₁ for every two of `len` activations that share a word.
 ///
 /// # Safety
 /// `len` is a multiple of 4, not 0; `token` has as many bytes and starts on a word, `expanded` has half as many words.
 #[unsafe(naked)]
 pub unsafe extern "C" fn expand_fours(token: *const i8, expanded: *mut u32, len: usize) {
     naked_asm!(
-        "push {{r4-r6, lr}}",
-        "lsls r3, r2, #29",
-        "bpl 3f",
-        // Four before the eights.
+        "push {{r4-r10, lr}}",
+        "mov r12, #0x00ff00ff",
+        // Sixteen a turn, after the fours that are too many.
+        "ands r3, r2, #12",
+        "beq 3f",
+        "subs r2, r2, r3",
+        "2:",
         "ldr r5, [r0], #4",
-        expand_four!("r5", "r3", "r4"),
-        "strd r3, r4, [r1], #8",
-        "subs r2, #4",
-        "beq 4f",
+        expand_four!("r5", "r4"),
+        "strd r4, r5, [r1], #8",
+        "subs r3, #4",
+        "bne 2b",
+        "cbz r2, 4f",
         "3:",
-        "ldrd r5, r6, [r0], #8",
-        "subs r2, #8",
-        expand_four!("r5", "r3", "r4"),
-        expand_four!("r6", "r5", "r12"),
-        "stmia.w r1!, {{r3, r4, r5, r12}}",
+        "ldm r0!, {{r4, r6, r8, r10}}",
+        "subs r2, #16",
+        expand_four!("r4", "r3"),
+        expand_four!("r6", "r5"),
+        expand_four!("r8", "r7"),
+        expand_four!("r10", "r9"),
+        "stm r1!, {{r3-r10}}",
         "bne 3b",
         "4:",
-        "pop {{r4-r6, pc}}",
+        "pop {{r4-r10, pc}}",
     )
 }
 

@@ -5,8 +5,8 @@ use core::arch::naked_asm;
 use super::super::scoring::Scan;
 use super::multiply::two_columns;
 
-/// Puts the `len` values of a key to every fourth word from `place` on: k₀ + 2¹⁶·k₁, the other way round than activations, as
-/// a key takes the place of weights.
+/// Puts the `len` values of a key to every fourth word from `place` on: like weights, with the halves of activations' words
+/// in the other order.
 ///
 /// # Safety
 /// `len` is a multiple of 4, not 0; `key` has as many bytes and starts on a word; half as many words are the key's.
@@ -14,16 +14,16 @@ use super::multiply::two_columns;
 pub unsafe extern "C" fn place_key(place: *mut u32, key: *const i8, len: usize) {
     naked_asm!(
         "push {{r4, lr}}",
+        "mov r12, #0x00ff00ff",
         "2:",
         "ldr r3, [r1], #4",
         "subs r2, #4",
-        "sxtb r4, r3",
-        "sxtb r12, r3, ror #8",
-        "add r4, r4, r12, lsl #16",
-        "sxtb r12, r3, ror #16",
-        "asr r3, r3, #24",
-        "add r12, r12, r3, lsl #16",
-        "str r12, [r0, #16]",
+        "eor r3, r3, #0x80808080",
+        "and r4, r12, r3, ror #16",
+        "and r3, r12, r3, ror #24",
+        "sub r4, r4, #0x00800080",
+        "sub r3, r3, #0x00800080",
+        "str r3, [r0, #16]",
         "str r4, [r0], #32",
         "bne 2b",
         "pop {{r4, pc}}",
