@@ -172,6 +172,17 @@ impl Layout {
         }
     }
 
+    /// A multiplier as the kernels want it. On a Cortex-M3, whose sums are whole products, it is 256 times as large; where one
+    /// of a matrix is too large for that, none is, and the highest bit of all says so.
+    #[must_use]
+    pub const fn multiplier(self, multiplier: i32, all_are_small: bool) -> u32 {
+        match self {
+            Self::Wide if all_are_small => (multiplier as u32) << 8,
+            Self::Wide => multiplier as u32 | 1 << 31,
+            Self::Plain | Self::Paired | Self::WideInTwos => multiplier as u32,
+        }
+    }
+
     /// The next weights of a row as a word; of four, those that share a word count: all, or the first and the third.
     #[must_use]
     pub const fn weights(self, weights: [i8; LANES]) -> u32 {
@@ -192,14 +203,22 @@ pub struct Row<'a> {
     pub multiplier: i32,
 }
 
+/// A multiplier below this fits a word when it is made 256 times as large.
+pub const SMALL_MULTIPLIER: i32 = 1 << 23;
+
+fn all_are_small<'a>(groups: usize, layout: Layout, row: impl Fn(usize) -> Row<'a>) -> bool {
+    (0..groups * layout.rows()).all(|index| row(index).multiplier < SMALL_MULTIPLIER)
+}
+
 /// Packs rows of `columns` columns, padded, into `packed`, which holds [`Layout::words`] words.
 ///
 /// `row` is asked for every row; a row of padding is [`Row::default`].
 pub fn pack_linear<'a>(layout: Layout, columns: usize, row: impl Fn(usize) -> Row<'a>, packed: &mut [u32]) {
+    let all_are_small = all_are_small(packed.len() / layout.group_words(columns), layout, &row);
     for (index, word) in packed.iter_mut().enumerate() {
         *word = match layout.place(columns, index) {
             Place::Bias { row: index } => layout.bias(row(index).bias),
-            Place::Multiplier { row: index } => row(index).multiplier as u32,
+            Place::Multiplier { row: index } => layout.multiplier(row(index).multiplier, all_are_small),
             Place::Weights { row: index, column } => {
                 let weights = row(index).weights;
                 layout.weights(core::array::from_fn(|lane| weights.get(column + lane).copied().unwrap_or(0)))
@@ -211,13 +230,14 @@ pub fn pack_linear<'a>(layout: Layout, columns: usize, row: impl Fn(usize) -> Ro
 /// [`pack_linear`] with 4-bit weights, all in [−7, 7], into [`Layout::stored_words`] words.
 pub fn pack_four<'a>(layout: Layout, columns: usize, row: impl Fn(usize) -> Row<'a>, packed: &mut [u32]) {
     let (edge, many) = (layout.rows(), layout.words_in_four_bits());
+    let all_are_small = all_are_small(packed.len() / layout.stored_group_words(Bits::Four, columns), layout, &row);
     for (group, words) in packed.chunks_exact_mut(layout.stored_group_words(Bits::Four, columns)).enumerate() {
         let last = words.len() - edge;
         for (index, word) in words.iter_mut().enumerate() {
             *word = if index < edge {
                 layout.bias(row(group * edge + index).bias)
             } else if index >= last {
-                row(group * edge + index - last).multiplier as u32
+                layout.multiplier(row(group * edge + index - last).multiplier, all_are_small)
             } else {
                 (0..many).fold(layout.signs(), |word, nibble| {
                     let place = group * layout.group_words(columns) + edge + (index - edge) * many + nibble;
@@ -254,6 +274,18 @@ mod tests {
     fn a_pair_borrows_from_its_odd_weight() {
         assert_eq!(Layout::Paired.weights([-1, 3, 1, -3]), 0xFD01_02FF);
         assert_eq!(Layout::Wide.weights([3, 9, -1, 9]), 0x0002_FFFF);
+    }
+
+    #[test]
+    fn a_large_multiplier_makes_all_of_them_large() {
+        let pack = |largest: i32| {
+            let mut packed = [0; Layout::Wide.words(4, 4)];
+            let row = |row: usize| Row { multiplier: [7, largest, 0, 1][row], ..Row::default() };
+            pack_linear(Layout::Wide, 4, row, &mut packed);
+            packed[12..].to_vec()
+        };
+        assert_eq!(pack(0x007F_FFFF), [7 << 8, 0x7FFF_FF00, 0, 1 << 8]);
+        assert_eq!(pack(0x0080_0000), [0x8000_0007, 0x8080_0000, 0x8000_0000, 0x8000_0001]);
     }
 
     fn pack<const WORDS: usize>(layout: Layout) -> [u32; WORDS] {

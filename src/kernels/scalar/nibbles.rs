@@ -3,7 +3,7 @@
 use microformer_packed::{Bits, FOUR_OFFSET, Linear};
 
 use super::chip::{four_to_bytes, four_to_stream};
-use super::linear::{LAYOUT, expand};
+use super::linear::{LAYOUT, expand, is_large};
 
 /// All rows of one token: expanded activations, the matrix and its end, results, columns, and 8 · the sum of activations.
 type Rows<T> = unsafe extern "C" fn(*const u32, *const u32, *const u32, *mut T, usize, i32);
@@ -24,7 +24,8 @@ fn run<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T],
     let fits = (rows | columns | input.as_ptr().addr() | output.as_ptr().addr()).is_multiple_of(4)
         && rows.min(columns) > 0
         && matrix.packed.len() == LAYOUT.stored_words(Bits::Four, rows, columns)
-        && expanded.len() >= columns / 2;
+        && expanded.len() >= columns / 2
+        && !is_large(matrix);
     if !fits {
         return false;
     }

@@ -85,14 +85,10 @@ macro_rules! two_pairs {
     };
 }
 
-/// `requantize(256 · sum, multiplier)` of the four sums r2–r5 with the multipliers r6–r9.
+/// `requantize(sum, multiplier)` of the four sums r2–r5 with the multipliers, which are 256 times as large.
 macro_rules! requantize_four {
     () => {
         "ldmia.w r1!, {{r6-r9}}
-         lsl.w r2, r2, #8
-         lsl.w r3, r3, #8
-         lsl.w r4, r4, #8
-         lsl.w r5, r5, #8
          smull r6, r2, r2, r6
          smull r7, r3, r3, r7
          smull r8, r4, r4, r8
