@@ -1,5 +1,7 @@
 //! The inverse square root, in integers: a small table and two Newton steps.
 
+use super::wide;
+
 /// First guesses 1/√x in Q16, x in steps of a sixteenth from 1 to 4, each taken at the middle of its step.
 const GUESSES: [u32; 48] = guesses();
 
@@ -24,14 +26,14 @@ pub fn inverse_sqrt_q31(value: u32) -> i32 {
         let product_q28 = multiply_high(value, square_q30);
         let factor_q28 = (3 << 28) - product_q28;
         // Q31 · Q28 / 2³² = Q27, twice too large: four more bits, less the halving.
-        root_q31 = ((u64::from(root_q31) * u64::from(factor_q28)) >> 29) as u32;
+        root_q31 = (wide(root_q31, factor_q28) >> 29) as u32;
         step += 1;
     }
     root_q31.min(i32::MAX as u32) as i32
 }
 
 const fn multiply_high(a: u32, b: u32) -> u32 {
-    ((a as u64 * b as u64) >> 32) as u32
+    (wide(a, b) >> 32) as u32
 }
 
 /// Integer square roots at build time, exact to one unit.

@@ -2,7 +2,7 @@
 
 use microformer_packed::Norm;
 
-use crate::arith::{inverse_sqrt_q31, requantize, saturate_i8, saturate_i16};
+use crate::arith::{inverse_sqrt_q31, requantize, saturate_i8, saturate_i16, wide};
 
 /// Normalises one token to 8 bits.
 pub fn norm(norm: &Norm, stream: &[i16], output: &mut [i8]) {
@@ -47,9 +47,12 @@ impl Deviation {
 
     pub fn from_sums(norm: &Norm, sum: i32, squares: u64) -> Self {
         let sum = if norm.centred { sum } else { 0 };
-        let variance = norm.len as u64 * squares - (i64::from(sum) * i64::from(sum)) as u64 + norm.epsilon;
+        // n · Q of 48 bits from the halves of Q; |S|² as S².
+        let scaled =
+            wide(norm.len as u32, squares as u32) + (u64::from(norm.len as u32 * (squares >> 32) as u32) << 32);
+        let variance = scaled - wide(sum.unsigned_abs(), sum.unsigned_abs()) + norm.epsilon;
         // An even shift, so that the root's exponent is whole.
-        let zeros = variance.leading_zeros() & !1;
+        let zeros = leading_zeros(variance) & !1;
         let mantissa = (variance.unbounded_shl(zeros) >> 32) as u32;
         Self {
             len: norm.len as i32,
@@ -77,5 +80,13 @@ impl Deviation {
     pub fn scale(&self, value: i16) -> i32 {
         let deviation = self.len * i32::from(value) - self.sum;
         if self.shift < 0 { deviation >> self.shift.unsigned_abs().min(31) } else { deviation << self.shift.min(31) }
+    }
+}
+
+/// Of the half that counts: a chip that must compute them would do so for both.
+fn leading_zeros(value: u64) -> u32 {
+    match (value >> 32) as u32 {
+        0 => 32 + (value as u32).leading_zeros(),
+        upper => upper.leading_zeros(),
     }
 }
