@@ -54,10 +54,13 @@ impl<P: Probe> Heads<'_, '_, P> {
         let filled = (turn.filled + 1).min(attention.window);
         let (row, _) = self.room.rows.split_at_mut(attention.row().min(self.room.rows.len()));
         let mut rings = Words(&mut *self.rings);
+        let mut new_values = projected;
+        let [mut queries, mut new_keys] = [(); 2].map(|()| next(&mut new_values, attention.heads * attention.head_len));
         for (head, output) in mixed.chunks_exact_mut(attention.head_len.max(1)).take(attention.heads).enumerate() {
             let keys = rings.take(attention.key_words(LAYOUT));
             let values = rings.take(attention.value_words());
-            let [query, key, value] = vectors(attention, projected, head);
+            let [query, key, value] =
+                [&mut queries, &mut new_keys, &mut new_values].map(|all| next(all, attention.head_len));
             store_key(keys, turn.slot, key);
             store_value(values, turn.slot, value);
             let scoring = scoring(attention, head, turn.slot, filled);
@@ -70,6 +73,8 @@ impl<P: Probe> Heads<'_, '_, P> {
         }
     }
 
+    /// Out of line: what it prepares would burden every step.
+    #[inline(never)]
     fn three(&mut self, turn: Turn, projected: &[i8], mixed: &mut [i8]) {
         let attention = self.attention;
         let (wide, narrow) = (attention.query_key_value.rows, attention.output.columns);
@@ -104,6 +109,13 @@ impl<P: Probe> Heads<'_, '_, P> {
 fn scoring(attention: &Attention, head: usize, newest: usize, filled: usize) -> Scoring {
     let slope = attention.slopes.get(head).copied().unwrap_or(0);
     Scoring { multiplier: attention.score_multiplier, slope, newest, filled }
+}
+
+/// The first `len` values, which are left out from now on.
+fn next<'p>(values: &mut &'p [i8], len: usize) -> &'p [i8] {
+    let (first, rest) = values.split_at(len.min(values.len()));
+    *values = rest;
+    first
 }
 
 /// Query, key and value of one head.

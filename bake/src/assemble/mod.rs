@@ -117,7 +117,14 @@ impl Assembly<'_, '_> {
     /// A norm of that name, or else the plain rescaling of that name.
     fn entry(&mut self, norm: &str, rescale: &str, normed: bool) -> Result<Entry<'static>, Error> {
         if normed {
-            return Ok(Entry::Norm(self.norm(norm)?));
+            let weights = self.norm(norm)?;
+            if let Some(index) = weights.affine.iter().position(|[multiplier, _]| multiplier.unsigned_abs() >= 1 << 30)
+            {
+                return Err(Error::new(format!(
+                    "tensor `{norm}.multiplier` is beyond the 2³⁰ that every chip can multiply with, at index {index}"
+                )));
+            }
+            return Ok(Entry::Norm(weights));
         }
         let multiplier = self.tensors.scalar(&format!("{rescale}.multiplier"), 0..=i32::MAX)?;
         Ok(Entry::Rescale { multiplier })

@@ -10,21 +10,21 @@
 
 use microformer_packed::{GROUP, LANES, Layout, Linear};
 
-use super::chip::{expand_fours, requantize, rows_to_bytes, rows_to_stream};
+use super::chip::{expand_fours, requantize, to_bytes, to_stream};
 use crate::arith::{saturate_i8, saturate_i16};
 
 /// The order of weights that these kernels eat.
 pub const LAYOUT: Layout = if cfg!(armv6m) { Layout::WideInTwos } else { Layout::Wide };
 
 /// All rows of one token: expanded activations, the matrix and its end, results, columns.
-type Rows<T> = unsafe extern "C" fn(*const u32, *const u32, *const u32, *mut T, usize);
+pub type Rows<T> = unsafe extern "C" fn(*const u32, *const u32, *const u32, *mut T, usize);
 
 /// Puts a requantised sum into its place.
 type Store<T> = fn(i32, &mut T);
 
 /// `output = saturate(W · input + bias)`, 8 bits. `expanded` holds `columns / 2` words.
 pub fn linear(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [i8]) {
-    run(matrix, input, expanded, output, (rows_to_bytes, |value, result| *result = saturate_i8(value)));
+    run(matrix, input, expanded, output, (to_bytes(matrix.columns), |value, result| *result = saturate_i8(value)));
 }
 
 /// `stream += W · input + bias`, 16 bits, saturating twice: the delta, then the sum. `expanded` as for [`linear`].
@@ -34,7 +34,7 @@ pub fn linear_add(matrix: &Linear, input: &[i8], expanded: &mut [u32], stream: &
         input,
         expanded,
         stream,
-        (rows_to_stream, |value, result| {
+        (to_stream(matrix.columns), |value, result| {
             *result = result.saturating_add(saturate_i16(value));
         }),
     );
@@ -64,7 +64,7 @@ fn run<T>(
         }
         expand(token, expanded);
         // SAFETY: `columns / 2` words are expanded, the matrix has the words of `rows` rows, `results` are as many values
-        // and start on a word: all checked above and below.
+        // and start on a word: all checked above and below; and the loop is one for as many columns.
         unsafe { multiply(expanded.as_ptr(), packed.start, packed.end, results.as_mut_ptr(), columns) };
     };
     // A step of a stream is one token. No iterator over pieces here: it would divide, which no Cortex-M0 can.

@@ -31,6 +31,8 @@ pub struct Blend {
     gap: usize,
     /// How many times eight lanes there are.
     eights: usize,
+    /// Not 0 where a sum may reach 2³⁰ or the multiplier 2²⁸, which concerns an M0's requantising.
+    large: u32,
 }
 
 /// Puts a value into its slot of the ring.
@@ -92,6 +94,8 @@ pub fn mix(row: &mut [i16], mixture: Mixture, values: &[u32], output: &mut [i8])
         output: output.as_mut_ptr(),
         gap,
         eights,
+        // A sum is at most 128 · Σ weight.
+        large: if cfg!(armv6m) { (sum >> 23) | (multiplier as u32 >> 28) } else { 0 },
     };
     if eights > 0 {
         // SAFETY: the ring has `head_len` bytes for each weight of the row, as [`store_value`] places them.

@@ -5,9 +5,9 @@ use core::mem::MaybeUninit;
 
 use microformer_packed::LANES;
 
-use super::chip::{place_key, requantize, score};
+use super::chip::{place_key, requantize, score, score_within};
 use super::linear::{LAYOUT, expand};
-use crate::arith::saturate_i16;
+use crate::arith::{saturate_i16, wide};
 use crate::kernels::Scoring;
 
 /// Keys that share a group.
@@ -53,6 +53,9 @@ pub fn store_key(keys: &mut [u32], slot: usize, key: &[i8]) {
 
 /// Scores of the keys in the filled slots: see [`crate::kernels::portable::scores`]. `expanded` holds half as many words as
 /// the query has values.
+///
+/// Inlined, because its arguments are many and a caller has most of them at hand: 100 instructions less a head.
+#[inline(always)]
 pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], scoring: Scoring, row: &mut [i16]) {
     let head_len = query.len();
     let Scoring { multiplier, slope, newest, filled } = scoring;
@@ -119,6 +122,7 @@ pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], scoring: Scoring
         row: places,
         head_len,
     };
+    let score = if stay_within(head_len, scoring) { score_within } else { score };
     // SAFETY: `head_len / 2` words are expanded; the phases end where the last group of the row does, and row and ring have
     // all groups.
     unsafe { score(&scan, keys.as_ptr()) };
@@ -128,6 +132,14 @@ pub fn scores(query: &[i8], expanded: &mut [u32], keys: &[u32], scoring: Scoring
 /// token of a distance up to 512. An M0 then has no carry between its products.
 fn is_small(multiplier: i32, slope: i32) -> bool {
     !cfg!(armv6m) || (multiplier as u32 | slope.unsigned_abs() << 8) < 1 << 28 && slope.unsigned_abs() < 1 << 20
+}
+
+/// Does no score leave 16 bits, whatever query and keys are? 256 · q·k takes 256 · 127² < 2²² for each value of 64.
+fn stay_within(head_len: usize, scoring: Scoring) -> bool {
+    let Scoring { multiplier, slope, filled, .. } = scoring;
+    let slope = slope.unsigned_abs();
+    let largest = ((head_len as u32) << 22) + slope.wrapping_mul(filled as u32);
+    multiplier >= 0 && slope < 1 << 20 && filled <= 512 && (wide(largest, multiplier as u32) >> 32) < i16::MAX as u64
 }
 
 /// Heads too long for the chain, and multipliers that no model has.

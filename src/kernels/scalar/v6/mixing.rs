@@ -3,7 +3,7 @@
 use core::arch::naked_asm;
 
 use super::super::mixing::{Blend, OFFSETS};
-use super::requantize::{nearest_byte, requantize_split, within_byte};
+use super::requantize::{nearest_byte, requantize_small, requantize_split, within_byte};
 
 /// Puts a value to its place: eight bytes, with 128 added to each, every `leap` bytes.
 ///
@@ -41,11 +41,11 @@ macro_rules! lane {
 /// Four sums, requantised and cut to 8 bits, to the output, which advances. r1 is the upper half of the multiplier; the frame
 /// begins with the lower half, and the output is behind both.
 macro_rules! close_four {
-    ($($sum:literal $rare:literal $back:literal),*) => {
+    ($requantize:ident: $($sum:literal $rare:literal $back:literal),*) => {
         concat!(
             $(
                 "ldr r0, [sp]\n",
-                requantize_split!($sum, "r0", "r1", "r6", "r7"),
+                $requantize!($sum, "r0", "r1", "r6", "r7"),
                 within_byte!($rare, $back, $sum, "r6"),
             )*
             "ldr r0, [sp, #8]\n",
@@ -80,13 +80,15 @@ macro_rules! mix {
                 "ldmia r0!, {{r1-r7}}",
                 "mov r12, r2",
                 "mov lr, r4",
-                // The frame: halves of the multiplier, output, start, row, gap, fours of lanes, values of the next eight.
-                "sub sp, #32",
+                // The frame: halves of the multiplier, output, start, row, gap, fours of lanes, values of the next eight, and
+                // whether sums are large.
+                "sub sp, #36",
                 "str r7, [sp, #8]",
                 "str r5, [sp, #12]",
                 "str r1, [sp, #16]",
-                "ldmia r0!, {{r4, r5}}",
+                "ldmia r0!, {{r4, r5, r7}}",
                 $fours,
+                "str r7, [sp, #32]",
                 "str r4, [sp, #20]",
                 "str r5, [sp, #24]",
                 "uxth r4, r6",
@@ -125,7 +127,13 @@ macro_rules! mix {
                 "str r0, [sp, #28]",
                 "ldr r1, [sp, #4]",
                 "5:",
-                close_four!("r2" "20" "21", "r3" "30" "31", "r4" "40" "41", "r5" "50" "51"),
+                "ldr r0, [sp, #32]",
+                "cmp r0, #0",
+                "beq 8f",
+                "b 9f",
+                "8:",
+                close_four!(requantize_small: "r2" "60" "61", "r3" "70" "71", "r4" "80" "81", "r5" "90" "91"),
+                "10:",
                 "ldr r0, [sp, #24]",
                 "subs r0, #1",
                 "beq 6f",
@@ -142,13 +150,20 @@ macro_rules! mix {
                 "mov r5, r11",
                 "b 5b",
                 "6:",
-                "add sp, #32",
+                "add sp, #36",
                 "pop {{r4-r7}}",
                 "mov r8, r4",
                 "mov r9, r5",
                 "mov r10, r6",
                 "mov r11, r7",
                 "pop {{r4-r7, pc}}",
+                nearest_byte!("60", "61", "r2", "r6"),
+                nearest_byte!("70", "71", "r3", "r6"),
+                nearest_byte!("80", "81", "r4", "r6"),
+                nearest_byte!("90", "91", "r5", "r6"),
+                "9:",
+                close_four!(requantize_split: "r2" "20" "21", "r3" "30" "31", "r4" "40" "41", "r5" "50" "51"),
+                "b 10b",
                 nearest_byte!("20", "21", "r2", "r6"),
                 nearest_byte!("30", "31", "r3", "r6"),
                 nearest_byte!("40", "41", "r4", "r6"),

@@ -13,6 +13,8 @@
 
 use core::arch::naked_asm;
 
+use super::super::linear::Rows;
+
 /// Four activations become two words: r5 is the mask, r6 the offsets of bytes, r7 those of words.
 macro_rules! expand_four {
     () => {
@@ -184,14 +186,16 @@ macro_rules! requantize_short {
 }
 
 /// All rows of one token: `$store` takes the requantised sums r2 and r3, plus what `$rounding` has above 2⁷, to the place
-/// r11, which it advances; `$rare` holds the parts of it that are seldom needed.
+/// r11, which it advances; `$rare` holds the parts of it that are seldom needed. `$again` goes to 8 where the chain must be run
+/// again.
 macro_rules! rows {
-    ($name:ident, $output:ty, $rounding:literal, $store:expr, $rare:expr) => {
+    ($name:ident, $output:ty, $again:literal, $rounding:literal, $store:expr, $rare:expr) => {
         /// All rows of one token. `end` is the end of `packed`.
         ///
         /// # Safety
         /// `columns` is a multiple of 4, not 0; `expanded` has half as many words; `packed … end` is a matrix of whole
-        /// groups of `columns` columns, not empty; `output` has a value for each row and starts on a word.
+        /// groups of `columns` columns, not empty; `output` has a value for each row and starts on a word. Where the chain is
+        /// run once, there are at most 64 columns.
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name(
             expanded: *const u32,
@@ -241,8 +245,7 @@ macro_rules! rows {
                 ".endr",
                 ".p2align 2",
                 "4:",
-                "cmp r1, r9",
-                "bne 8f",
+                $again,
                 "ldmia r0!, {{r4, r5}}",
                 // Most multipliers have no upper half, and half of the products are zero.
                 "adds r6, r4, r5",
@@ -277,37 +280,45 @@ macro_rules! rows {
 }
 
 // Bytes are stored after a comparison of value + 127 with 254, both unsigned; the 127 came with the rounding.
-rows!(
-    rows_to_bytes,
-    i8,
-    "movs r4, #255
-     lsls r4, r4, #7",
-    "cmp r2, #254
-     bhi 20f
-     21:
-     cmp r3, #254
-     bhi 30f
-     31:
-     subs r2, #127
-     subs r3, #127
-     mov r1, r11
-     strb r2, [r1]
-     strb r3, [r1, #1]
-     adds r1, #2
-     mov r11, r1",
-    "20:
-     mvns r2, r2
-     asrs r2, r2, #31
-     lsls r2, r2, #1
-     uxtb r2, r2
-     b 21b
-     30:
-     mvns r3, r3
-     asrs r3, r3, #31
-     lsls r3, r3, #1
-     uxtb r3, r3
-     b 31b"
-);
+macro_rules! rows_to_bytes {
+    ($name:ident, $again:literal) => {
+        rows!(
+            $name,
+            i8,
+            $again,
+            "movs r4, #255
+             lsls r4, r4, #7",
+            "cmp r2, #254
+             bhi 20f
+             21:
+             cmp r3, #254
+             bhi 30f
+             31:
+             subs r2, #127
+             subs r3, #127
+             mov r1, r11
+             strb r2, [r1]
+             strb r3, [r1, #1]
+             adds r1, #2
+             mov r11, r1",
+            "20:
+             mvns r2, r2
+             asrs r2, r2, #31
+             lsls r2, r2, #1
+             uxtb r2, r2
+             b 21b
+             30:
+             mvns r3, r3
+             asrs r3, r3, #31
+             lsls r3, r3, #1
+             uxtb r3, r3
+             b 31b"
+        );
+    };
+}
+
+rows_to_bytes!(rows_to_bytes, "");
+rows_to_bytes!(rows_to_bytes_of_many, "cmp r1, r9\nbne 8f");
 
 /// `$value` beyond 16 bits without a sign becomes the nearest of them. Uses r7.
 macro_rules! nearest {
@@ -331,39 +342,60 @@ macro_rules! within {
 }
 
 // Values have 2¹⁵ too much, which came with the rounding, until both are in one word.
-rows!(
-    rows_to_stream,
-    i16,
-    "ldr r4, 99f",
-    concat!(
-        "mov r1, r11\n",
-        "ldr r4, [r1]\n",
-        "sxth r5, r4\n",
-        "asrs r4, r4, #16\n",
-        within!("20", "21"),
-        "adds r2, r2, r5\n",
-        "adds r3, r3, r4\n",
-        within!("30", "31"),
-        "lsls r3, r3, #16\n",
-        "orrs r2, r3\n",
-        "mov r4, lr\n",
-        "lsls r4, r4, #8\n",
-        "eors r2, r4\n",
-        "stmia r1!, {{r2}}\n",
-        "mov r11, r1\n",
-    ),
-    concat!(
-        "20:\n",
-        nearest!("r2"),
-        nearest!("r3"),
-        "b 21b\n",
-        "30:\n",
-        nearest!("r2"),
-        nearest!("r3"),
-        "b 31b\n",
-        ".p2align 2\n",
-        // 2¹⁵ in 1/256, and the half that rounds. Shifted by 8 it is the sign bit of both halves of a word.
-        "99:\n",
-        ".word 0x00800080\n",
-    )
-);
+macro_rules! rows_to_stream {
+    ($name:ident, $again:literal) => {
+        rows!(
+            $name,
+            i16,
+            $again,
+            "ldr r4, 99f",
+            concat!(
+                "mov r1, r11\n",
+                "ldr r4, [r1]\n",
+                "sxth r5, r4\n",
+                "asrs r4, r4, #16\n",
+                within!("20", "21"),
+                "adds r2, r2, r5\n",
+                "adds r3, r3, r4\n",
+                within!("30", "31"),
+                "lsls r3, r3, #16\n",
+                "orrs r2, r3\n",
+                "mov r4, lr\n",
+                "lsls r4, r4, #8\n",
+                "eors r2, r4\n",
+                "stmia r1!, {{r2}}\n",
+                "mov r11, r1\n",
+            ),
+            concat!(
+                "20:\n",
+                nearest!("r2"),
+                nearest!("r3"),
+                "b 21b\n",
+                "30:\n",
+                nearest!("r2"),
+                nearest!("r3"),
+                "b 31b\n",
+                ".p2align 2\n",
+                // 2¹⁵ in 1/256, and the half that rounds. Shifted by 8 it is the sign bit of both halves of a word.
+                "99:\n",
+                ".word 0x00800080\n",
+            )
+        );
+    };
+}
+
+rows_to_stream!(rows_to_stream, "");
+rows_to_stream!(rows_to_stream_of_many, "cmp r1, r9\nbne 8f");
+
+/// The longest row whose chain is run once.
+const SHORT: usize = 64;
+
+/// The loop for rows of so many columns.
+pub fn to_bytes(columns: usize) -> Rows<i8> {
+    if columns <= SHORT { rows_to_bytes } else { rows_to_bytes_of_many }
+}
+
+/// Likewise, into the stream.
+pub fn to_stream(columns: usize) -> Rows<i16> {
+    if columns <= SHORT { rows_to_stream } else { rows_to_stream_of_many }
+}

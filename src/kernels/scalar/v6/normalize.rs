@@ -10,7 +10,8 @@
 
 use core::arch::naked_asm;
 
-use super::requantize::{nearest_byte, nearest_half, requantize_split, within_byte, within_half};
+use super::requantize::{nearest_byte, nearest_half, requantize_small, requantize_split, within_byte, within_half};
+use crate::arith::wide;
 use crate::kernels::portable::Deviation;
 
 /// What the loop loads, in this order.
@@ -29,11 +30,12 @@ pub struct Walk {
 impl Walk {
     /// `deviation` is shifted to the left.
     pub fn new(deviation: &Deviation, affine: &[[i32; 2]], stream: &[i16], output: *mut u8) -> Self {
-        let inverse = i64::from(deviation.inverse_q31);
-        let a = (i64::from(deviation.len) * inverse) << deviation.shift;
+        let inverse = deviation.inverse_q31 as u32;
+        let a = wide(deviation.len as u32, inverse) << deviation.shift;
+        let centre = wide(deviation.sum.unsigned_abs(), inverse) << deviation.shift;
         // The half that rounds is in it.
-        let b = ((-i64::from(deviation.sum) * inverse) << deviation.shift).wrapping_add(1 << 31);
-        let pieces = |line: i64| [line as u32 & 0xFFFF, line as u32 >> 16, (line >> 32) as u32];
+        let b = (1u64 << 31).wrapping_add(if deviation.sum < 0 { centre } else { centre.wrapping_neg() });
+        let pieces = |line: u64| [line as u32 & 0xFFFF, line as u32 >> 16, (line >> 32) as u32];
         let ([a0, a1, a2], [b0, b1, b2]) = (pieces(a), pieces(b));
         Self {
             end: stream.as_ptr_range().end,
@@ -98,9 +100,10 @@ unsafe extern "C" fn add_up(stream: *const i16, end: *const i16, sums: &mut [u32
     )
 }
 
-/// `$store` takes the value r2 to its place; `$rare` holds the part of it that is seldom needed.
+/// `$requantize` does it the second time: |t| < 2²⁹ (docs/numerics.md), and `bake` has proved that the multipliers of a norm
+/// that ends in bytes are below 2³⁰. `$store` takes the value r2 to its place; `$rare` holds the part of it that is seldom needed.
 macro_rules! normalize {
-    ($name:ident, $cut:expr, $store:literal, $rare:expr) => {
+    ($name:ident, $requantize:expr, $cut:expr, $store:literal, $rare:expr) => {
         /// Every value of a token, normalised.
         ///
         /// # Safety
@@ -144,7 +147,7 @@ macro_rules! normalize {
                 "ldr r3, [r6]",
                 "uxth r4, r3",
                 "asrs r3, r3, #16",
-                requantize_split!("r2", "r4", "r3", "r5", "r7"),
+                $requantize,
                 "ldr r3, [r6, #4]",
                 "adds r6, #8",
                 "adds r2, r2, r3",
@@ -167,6 +170,7 @@ macro_rules! normalize {
 
 normalize!(
     normalize_to_bytes,
+    requantize_small!("r2", "r4", "r3", "r5", "r7"),
     within_byte!("3", "4", "r2", "r3"),
     "ldr r4, [sp]
      asrs r3, r0, #1
@@ -176,6 +180,7 @@ normalize!(
 
 normalize!(
     normalize_stream,
+    requantize_split!("r2", "r4", "r3", "r5", "r7"),
     within_half!("3", "4", "r2", "r3"),
     "strh r2, [r1, r0]",
     nearest_half!("3", "4", "r2", "r3")

@@ -28,8 +28,8 @@ macro_rules! requantize_split {
     };
 }
 
-/// [`requantize_split`] where |`$sum`| < 2³⁰ and the multiplier is below 2²⁸, so that the two products in the middle have
-/// room for each other: 2¹⁴ · 2¹⁶ + 2¹⁶ · 2¹² + 2¹⁶ < 2³¹.
+/// [`requantize_split`] where the two products in the middle have room for each other: |`$sum`| < 2³⁰ and a multiplier below
+/// 2²⁸ give 2¹⁴ · 2¹⁶ + 2¹⁶ · 2¹² + 2¹⁶ < 2³¹, |`$sum`| < 2²⁹ and one below 2³⁰ give 2¹³ · 2¹⁶ + 2¹⁶ · 2¹⁴ + 2¹⁶ < 2³¹.
 macro_rules! requantize_small {
     ($sum:literal, $low:literal, $high:literal, $a:literal, $b:literal) => {
         concat!(

@@ -1,4 +1,4 @@
-//! Softmax for ARMv6-M: four scores a turn, two to a word.
+//! Softmax for ARMv6-M: eight scores a turn, two to a word.
 
 use core::arch::naked_asm;
 
@@ -25,6 +25,13 @@ macro_rules! raise {
             concat!("mov ", $maximum, ", ", $score, "\n"),
             concat!($skip, ":\n"),
         )
+    };
+}
+
+/// The scores of `$word` among the maxima r6 and r7; uses `$word`.
+macro_rules! raise_both {
+    ($word:literal) => {
+        concat!(raise!("r6", $word, "20"), "lsls ", $word, ", ", $word, ", #16\n", raise!("r7", $word, "21"))
     };
 }
 
@@ -74,8 +81,8 @@ unsafe extern "C" fn soften_all(row: *mut i16, end: *mut i16, table: *const i16)
         "push {{r4-r7, lr}}",
         // r12: the end of the whole turns. r6 and r7: the maxima of odd and of even scores, in upper halves.
         "subs r3, r1, r0",
-        "lsrs r3, r3, #3",
-        "lsls r3, r3, #3",
+        "lsrs r3, r3, #4",
+        "lsls r3, r3, #4",
         "adds r3, r3, r0",
         "mov r12, r3",
         "movs r3, r0",
@@ -85,12 +92,11 @@ unsafe extern "C" fn soften_all(row: *mut i16, end: *mut i16, table: *const i16)
         "b 3f",
         "2:",
         "ldmia r3!, {{r4, r5}}",
-        raise!("r6", "r4", "20"),
-        "lsls r4, r4, #16",
-        raise!("r7", "r4", "21"),
-        raise!("r6", "r5", "22"),
-        "lsls r5, r5, #16",
-        raise!("r7", "r5", "23"),
+        raise_both!("r4"),
+        raise_both!("r5"),
+        "ldmia r3!, {{r4, r5}}",
+        raise_both!("r4"),
+        raise_both!("r5"),
         "3:",
         "cmp r3, r12",
         "bne 2b",
@@ -99,19 +105,21 @@ unsafe extern "C" fn soften_all(row: *mut i16, end: *mut i16, table: *const i16)
         "ldrh r4, [r3]",
         "adds r3, #2",
         "lsls r4, r4, #16",
-        raise!("r7", "r4", "24"),
+        raise!("r7", "r4", "20"),
         "5:",
         "cmp r3, r1",
         "bne 4b",
         "asrs r3, r6, #16",
         "asrs r7, r7, #16",
-        raise!("r3", "r7", "25"),
+        raise!("r3", "r7", "20"),
         "movs r7, #0",
         "ldr r6, 10f",
         "b 7f",
         "6:",
         look_up_two!("30", "31", "32", "33"),
         look_up_two!("34", "35", "36", "37"),
+        look_up_two!("40", "41", "42", "43"),
+        look_up_two!("44", "45", "46", "47"),
         "7:",
         "cmp r0, r12",
         "bne 6b",
@@ -132,6 +140,10 @@ unsafe extern "C" fn soften_all(row: *mut i16, end: *mut i16, table: *const i16)
         last!("34", "35", "r5"),
         last!("36", "37", "r4"),
         last!("38", "39", "r4"),
+        last!("40", "41", "r5"),
+        last!("42", "43", "r4"),
+        last!("44", "45", "r5"),
+        last!("46", "47", "r4"),
         ".p2align 2",
         "10:",
         ".word 1023",

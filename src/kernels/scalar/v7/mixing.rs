@@ -87,10 +87,10 @@ macro_rules! mix {
                 "ldm r0, {{r0-r2, r4, r5, r7-r10}}",
                 "mov lr, r1",
                 "mov r1, r2",
-                // Four tokens a turn; r6: where the first turn begins.
+                // Eight tokens a turn; r6: where the first turn begins.
                 "sub r3, lr, r0",
                 "subs r3, #2",
-                "and r3, r3, #6",
+                "and r3, r3, #14",
                 "adds r3, #2",
                 "movs r4, #{half}",
                 "adr.w r6, 3f",
@@ -114,7 +114,7 @@ macro_rules! mix {
                 "bx r10",
                 ".p2align 2",
                 "2:",
-                ".rept 4",
+                ".rept 8",
                 "ldrh.w r12, [r0], #2",
                 $token,
                 ".endr",

@@ -6,6 +6,8 @@
 
 use core::arch::naked_asm;
 
+use super::super::linear::Rows;
+
 /// The four activations of `$word` become two words, of which the second takes its place; r12 is the mask.
 macro_rules! expand_four {
     ($word:literal, $first:literal) => {
@@ -257,3 +259,13 @@ pub(super) use {requantize_four, store_bytes, store_stream, two_columns};
 
 rows!(rows_to_bytes, i8, store_bytes!());
 rows!(rows_to_stream, i16, store_stream!());
+
+/// The loop for rows of any length.
+pub fn to_bytes(_columns: usize) -> Rows<i8> {
+    rows_to_bytes
+}
+
+/// Likewise, into the stream.
+pub fn to_stream(_columns: usize) -> Rows<i16> {
+    rows_to_stream
+}

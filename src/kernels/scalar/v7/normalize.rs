@@ -78,23 +78,22 @@ unsafe extern "C" fn add_up(stream: *const i16, end: *const i16, sums: &mut [u32
     )
 }
 
-/// A value of the stream becomes `$value`, in 1/256 of the output's unit and with its rounding half.
+/// A value of the stream becomes `$bias`, in 1/256 of the output's unit and with its rounding half. Uses r12 and lr.
 macro_rules! normal {
-    ($value:literal) => {
+    ($multiplier:literal, $bias:literal) => {
         concat!(
-            concat!("ldrsh ", $value, ", [r0], #2\n"),
-            "ldrd r11, r12, [r1], #8\n",
-            concat!("mla ", $value, ", ", $value, ", r6, r7\n"),
-            concat!("smull lr, ", $value, ", ", $value, ", r10\n"),
-            concat!("add ", $value, ", ", $value, ", lr, lsr #31\n"),
-            concat!("smull lr, ", $value, ", ", $value, ", r11\n"),
-            concat!("add ", $value, ", ", $value, ", lr, lsr #31\n"),
-            concat!("add ", $value, ", r12\n"),
+            "ldrsh r12, [r0], #2\n",
+            "mla r12, r12, r6, r7\n",
+            "smull lr, r12, r12, r10\n",
+            "add r12, r12, lr, lsr #31\n",
+            // The half that rounds, and the bias, are there before the product.
+            "mov lr, #0x80000000\n",
+            concat!("smlal lr, ", $bias, ", r12, ", $multiplier, "\n"),
         )
     };
 }
 
-/// `$store` takes the values r4, r5, r8 and r9 to the place r2, which it advances.
+/// `$store` takes the values r5, r9, r4 and r8 to the place r2, which it advances.
 macro_rules! normalize {
     ($name:ident, $store:expr) => {
         /// Every value of a token, normalised.
@@ -107,10 +106,13 @@ macro_rules! normalize {
                 "push {{r4-r11, lr}}",
                 "ldm r0, {{r0-r3, r6, r7, r10}}",
                 "2:",
-                normal!("r4"),
-                normal!("r5"),
-                normal!("r8"),
-                normal!("r9"),
+                "ldmia.w r1!, {{r4, r5, r8, r9}}",
+                normal!("r4", "r5"),
+                normal!("r8", "r9"),
+                "ldrd r11, r4, [r1], #8",
+                normal!("r11", "r4"),
+                "ldrd r11, r8, [r1], #8",
+                normal!("r11", "r8"),
                 $store,
                 "cmp r0, r3",
                 "bne 2b",
@@ -127,8 +129,8 @@ normalize!(
         "ssat r5, #8, r5, asr #8\n",
         "ssat r8, #8, r8, asr #8\n",
         "ssat r9, #8, r9, asr #8\n",
-        pack_bytes!("r4", "r5", "r8", "r9"),
-        "str r4, [r2], #4",
+        pack_bytes!("r5", "r9", "r4", "r8"),
+        "str r5, [r2], #4",
     )
 );
 
@@ -138,7 +140,7 @@ normalize!(
      ssat r5, #16, r5, asr #8
      ssat r8, #16, r8, asr #8
      ssat r9, #16, r9, asr #8
-     bfi r4, r5, #16, #16
-     bfi r8, r9, #16, #16
-     strd r4, r8, [r2], #8"
+     bfi r5, r9, #16, #16
+     bfi r4, r8, #16, #16
+     strd r5, r4, [r2], #8"
 );

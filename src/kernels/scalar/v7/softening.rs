@@ -1,4 +1,4 @@
-//! Softmax for ARMv7-M: four scores a turn, two to a word.
+//! Softmax for ARMv7-M: eight scores a turn, two to a word.
 
 use core::arch::naked_asm;
 
@@ -43,6 +43,30 @@ macro_rules! look_up {
     };
 }
 
+/// The scores of `$word` among the maxima r12 and r6; uses `$word`.
+macro_rules! raise_both {
+    ($word:literal) => {
+        concat!(raise!("r12", $word), "lsls ", $word, ", ", $word, ", #16\n", raise!("r6", $word))
+    };
+}
+
+/// Four scores from r0 on, which advances.
+macro_rules! look_up_four {
+    () => {
+        concat!(
+            "ldrd r4, r5, [r0]\n",
+            look_up!("r4", "r3"),
+            look_up!("r5", "r8"),
+            "orr r4, r4, r3, lsl #16\n",
+            "orr r5, r5, r8, lsl #16\n",
+            "adds r3, r4, r5\n",
+            "adds r6, r6, r3\n",
+            "add lr, lr, r3, lsr #16\n",
+            "strd r4, r5, [r0], #8\n",
+        )
+    };
+}
+
 /// # Safety
 /// `row … end` starts on a word; `table` has 2¹⁰ entries.
 #[unsafe(naked)]
@@ -51,20 +75,19 @@ unsafe extern "C" fn soften_all(row: *mut i16, end: *mut i16, table: *const i16)
         "push {{r4-r8, lr}}",
         // r7: the end of the whole turns. r12 and r6: the maxima of odd and of even scores, in upper halves.
         "subs r3, r1, r0",
-        "bic r3, r3, #7",
+        "bic r3, r3, #15",
         "adds r7, r0, r3",
         "mov r3, r0",
         "mov r12, #0x80000000",
         "mov r6, r12",
         "b 3f",
         "2:",
-        "ldrd r4, r5, [r3], #8",
-        raise!("r12", "r4"),
-        "lsls r4, r4, #16",
-        raise!("r6", "r4"),
-        raise!("r12", "r5"),
-        "lsls r5, r5, #16",
-        raise!("r6", "r5"),
+        "ldmia r3!, {{r4, r5}}",
+        raise_both!("r4"),
+        raise_both!("r5"),
+        "ldmia r3!, {{r4, r5}}",
+        raise_both!("r4"),
+        raise_both!("r5"),
         "3:",
         "cmp r3, r7",
         "bne 2b",
@@ -84,15 +107,8 @@ unsafe extern "C" fn soften_all(row: *mut i16, end: *mut i16, table: *const i16)
         "mov lr, r6",
         "b 7f",
         "6:",
-        "ldrd r4, r5, [r0]",
-        look_up!("r4", "r3"),
-        look_up!("r5", "r8"),
-        "orr r4, r4, r3, lsl #16",
-        "orr r5, r5, r8, lsl #16",
-        "adds r3, r4, r5",
-        "adds r6, r6, r3",
-        "add lr, lr, r3, lsr #16",
-        "strd r4, r5, [r0], #8",
+        look_up_four!(),
+        look_up_four!(),
         "7:",
         "cmp r0, r7",
         "bne 6b",
