@@ -4,6 +4,8 @@
 //! what opens the sums, what they eat, what closes them. How many rows share a group, and how a word holds weights, is
 //! what differs between chips.
 
+use core::ops::Range;
+
 use crate::LANES;
 
 /// How a matrix lies in flash.
@@ -172,14 +174,27 @@ impl Layout {
         }
     }
 
-    /// A multiplier as the kernels want it. On a Cortex-M3, whose sums are whole products, it is 256 times as large; where one
-    /// of a matrix is too large for that, none is, and the highest bit of all says so.
+    /// A multiplier as the kernels want it, which is never negative. On a Cortex-M3, whose sums are whole products, it is 256
+    /// times as large. Where one is not below [`Layout::small`], the highest bit says so: on a Cortex-M3 of all multipliers
+    /// of a matrix, on a Cortex-M0 of those of a group.
     #[must_use]
     pub const fn multiplier(self, multiplier: i32, all_are_small: bool) -> u32 {
         match self {
+            Self::Plain | Self::Paired => multiplier as u32,
             Self::Wide if all_are_small => (multiplier as u32) << 8,
-            Self::Wide => multiplier as u32 | 1 << 31,
-            Self::Plain | Self::Paired | Self::WideInTwos => multiplier as u32,
+            Self::WideInTwos if all_are_small => multiplier as u32,
+            Self::Wide | Self::WideInTwos => multiplier as u32 | 1 << 31,
+        }
+    }
+
+    /// Multipliers below this are small: they fit a word 256 times as large, or half a word, for which an M0 needs half the
+    /// products.
+    #[must_use]
+    pub const fn small(self) -> i32 {
+        match self {
+            Self::Plain | Self::Paired => i32::MAX,
+            Self::Wide => 1 << 23,
+            Self::WideInTwos => 1 << 16,
         }
     }
 
@@ -203,22 +218,25 @@ pub struct Row<'a> {
     pub multiplier: i32,
 }
 
-/// A multiplier below this fits a word when it is made 256 times as large.
-pub const SMALL_MULTIPLIER: i32 = 1 << 23;
-
-fn all_are_small<'a>(groups: usize, layout: Layout, row: impl Fn(usize) -> Row<'a>) -> bool {
-    (0..groups * layout.rows()).all(|index| row(index).multiplier < SMALL_MULTIPLIER)
+/// Whether the multipliers are small that share a mark with that of each row: those of `rows` rows, or of the row's group.
+fn are_small<'a>(layout: Layout, rows: usize, row: impl Fn(usize) -> Row<'a>) -> impl Fn(usize) -> bool {
+    let small = move |rows: Range<usize>| rows.into_iter().all(|index| row(index).multiplier < layout.small());
+    let all = layout != Layout::WideInTwos && small(0..rows);
+    move |index| match layout {
+        Layout::WideInTwos => small(index & !1..(index | 1) + 1),
+        _ => all,
+    }
 }
 
 /// Packs rows of `columns` columns, padded, into `packed`, which holds [`Layout::words`] words.
 ///
 /// `row` is asked for every row; a row of padding is [`Row::default`].
 pub fn pack_linear<'a>(layout: Layout, columns: usize, row: impl Fn(usize) -> Row<'a>, packed: &mut [u32]) {
-    let all_are_small = all_are_small(packed.len() / layout.group_words(columns), layout, &row);
+    let are_small = are_small(layout, packed.len() / layout.group_words(columns) * layout.rows(), &row);
     for (index, word) in packed.iter_mut().enumerate() {
         *word = match layout.place(columns, index) {
             Place::Bias { row: index } => layout.bias(row(index).bias),
-            Place::Multiplier { row: index } => layout.multiplier(row(index).multiplier, all_are_small),
+            Place::Multiplier { row: index } => layout.multiplier(row(index).multiplier, are_small(index)),
             Place::Weights { row: index, column } => {
                 let weights = row(index).weights;
                 layout.weights(core::array::from_fn(|lane| weights.get(column + lane).copied().unwrap_or(0)))
@@ -230,14 +248,16 @@ pub fn pack_linear<'a>(layout: Layout, columns: usize, row: impl Fn(usize) -> Ro
 /// [`pack_linear`] with 4-bit weights, all in [−7, 7], into [`Layout::stored_words`] words.
 pub fn pack_four<'a>(layout: Layout, columns: usize, row: impl Fn(usize) -> Row<'a>, packed: &mut [u32]) {
     let (edge, many) = (layout.rows(), layout.words_in_four_bits());
-    let all_are_small = all_are_small(packed.len() / layout.stored_group_words(Bits::Four, columns), layout, &row);
+    let groups = packed.len() / layout.stored_group_words(Bits::Four, columns);
+    let are_small = are_small(layout, groups * edge, &row);
     for (group, words) in packed.chunks_exact_mut(layout.stored_group_words(Bits::Four, columns)).enumerate() {
         let last = words.len() - edge;
         for (index, word) in words.iter_mut().enumerate() {
             *word = if index < edge {
                 layout.bias(row(group * edge + index).bias)
             } else if index >= last {
-                layout.multiplier(row(group * edge + index - last).multiplier, all_are_small)
+                let index = group * edge + index - last;
+                layout.multiplier(row(index).multiplier, are_small(index))
             } else {
                 (0..many).fold(layout.signs(), |word, nibble| {
                     let place = group * layout.group_words(columns) + edge + (index - edge) * many + nibble;
@@ -277,15 +297,17 @@ mod tests {
     }
 
     #[test]
-    fn a_large_multiplier_makes_all_of_them_large() {
-        let pack = |largest: i32| {
-            let mut packed = [0; Layout::Wide.words(4, 4)];
+    fn a_large_multiplier_marks_others() {
+        let pack = |layout: Layout, largest: i32| {
+            let mut packed = [0; 16];
             let row = |row: usize| Row { multiplier: [7, largest, 0, 1][row], ..Row::default() };
-            pack_linear(Layout::Wide, 4, row, &mut packed);
-            packed[12..].to_vec()
+            pack_linear(layout, 4, row, &mut packed);
+            packed
         };
-        assert_eq!(pack(0x007F_FFFF), [7 << 8, 0x7FFF_FF00, 0, 1 << 8]);
-        assert_eq!(pack(0x0080_0000), [0x8000_0007, 0x8080_0000, 0x8000_0000, 0x8000_0001]);
+        assert_eq!(pack(Layout::Wide, 0x007F_FFFF)[12..], [7 << 8, 0x7FFF_FF00, 0, 1 << 8]);
+        assert_eq!(pack(Layout::Wide, 0x0080_0000)[12..], [0x8000_0007, 0x8080_0000, 0x8000_0000, 0x8000_0001]);
+        let twos = pack(Layout::WideInTwos, 0x1_0000);
+        assert_eq!((&twos[6..8], &twos[14..]), (&[0x8000_0007, 0x8001_0000][..], &[0, 1][..]));
     }
 
     fn pack<const WORDS: usize>(layout: Layout) -> [u32; WORDS] {

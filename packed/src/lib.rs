@@ -14,7 +14,7 @@ mod model;
 pub mod signal;
 
 pub use decide::{Decide, MAX_SMOOTHING};
-pub use layout::{Bits, FOUR_LIMIT, FOUR_OFFSET, GROUP, Layout, Place, Row, SMALL_MULTIPLIER, pack_four, pack_linear};
+pub use layout::{Bits, FOUR_LIMIT, FOUR_OFFSET, GROUP, Layout, Place, Row, pack_four, pack_linear};
 pub use memory::{MAX_TAPS, Memory, TOGETHER};
 pub use model::*;
 

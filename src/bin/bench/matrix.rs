@@ -5,7 +5,7 @@ use core::hint::black_box;
 use bytemuck::{cast_slice, cast_slice_mut};
 use microformer::arith::{requantize, saturate_i8};
 use microformer::kernels::{LAYOUT, fast, linear, portable};
-use microformer::packed::{Bits, Layout, Linear, Place, Row, SMALL_MULTIPLIER, pack_four, pack_linear};
+use microformer::packed::{Bits, Layout, Linear, Place, Row, pack_four, pack_linear};
 
 use crate::{Room, digest, measured, scramble, scramble_i8};
 
@@ -47,7 +47,7 @@ const fn packed<const WORDS: usize>(layout: Layout, columns: usize) -> [u32; WOR
     while index < WORDS {
         words[index] = match layout.place(columns, index) {
             Place::Bias { row } => layout.bias(bias(row)),
-            Place::Multiplier { .. } => layout.multiplier(LARGE, LARGE < SMALL_MULTIPLIER),
+            Place::Multiplier { .. } => layout.multiplier(LARGE, LARGE < layout.small()),
             Place::Weights { row, column } => layout.weights([
                 weight(row, column),
                 weight(row, column + 1),

@@ -92,7 +92,7 @@ pub fn expand(token: &[i8], expanded: &mut [u32]) {
 
 /// Does a matrix for a Cortex-M3 have multipliers too large for its loop? Packing says so in the highest bit of all.
 pub fn is_large(matrix: &Linear) -> bool {
-    LAYOUT.multiplier(0, false) != 0 && matrix.packed.last().is_some_and(|&multiplier| (multiplier as i32) < 0)
+    !cfg!(armv6m) && matrix.packed.last().is_some_and(|&multiplier| (multiplier as i32) < 0)
 }
 
 /// One token of such a matrix, whose outputs are half as fine as the products of its weights, or finer.

@@ -91,7 +91,8 @@ macro_rules! two_columns {
 
 pub(super) use two_columns;
 
-/// `requantize(256 · sum, multiplier)` in place of the sum, plus what lr has above 2⁷, in 1/256. Uses r1, r6, r7.
+/// `requantize(256 · sum, multiplier)` in place of the sum, plus what lr has above 2⁷, in 1/256. The
+/// multiplier's highest bit does not count. Uses r1, r6, r7.
 macro_rules! requantize_one {
     ($sum:literal, $multiplier:literal) => {
         concat!(
@@ -106,11 +107,16 @@ macro_rules! requantize_one {
             "uxth r7, ",
             $multiplier,
             "\n",
-            "asrs ",
+            "lsls ",
             $multiplier,
             ", ",
             $multiplier,
-            ", #16\n",
+            ", #1\n",
+            "lsrs ",
+            $multiplier,
+            ", ",
+            $multiplier,
+            ", #17\n",
             "movs r1, r6\n",
             "muls r1, ",
             $multiplier,
@@ -247,10 +253,9 @@ macro_rules! rows {
                 "4:",
                 $again,
                 "ldmia r0!, {{r4, r5}}",
-                // Most multipliers have no upper half, and half of the products are zero.
+                // Most multipliers have no upper half, and half of the products are zero. Others have the highest bit.
                 "adds r6, r4, r5",
-                "lsrs r6, r6, #16",
-                "bne 7f",
+                "bcs 7f",
                 requantize_short!("r2", "r4"),
                 requantize_short!("r3", "r5"),
                 "6:",
