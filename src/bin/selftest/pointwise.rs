@@ -13,10 +13,13 @@ const LONGEST: usize = 128;
 fn draw_norm<'a>(random: &mut Random, affine: &'a mut [[i32; 2]; LONGEST]) -> Norm<'a> {
     let padded = 4 * random.between(1, LONGEST / 4);
     let len = padded - random.below(4);
+    // At their largest, multipliers show the last bit of what they multiply now and then.
+    let largest = random.below(2) == 0;
     for (index, [multiplier, bias]) in affine.iter_mut().enumerate() {
         let counts = index < len;
         // `bake` lets no norm pass whose multipliers are larger.
-        *multiplier = if counts { random.multiplier() >> 1 } else { 0 };
+        let size = if largest { 1 } else { 1 + random.below(31) };
+        *multiplier = if counts { random.next() as i32 >> size } else { 0 };
         *bias = if counts { random.sized_within(1 << 20) } else { 0 };
     }
     Norm {
