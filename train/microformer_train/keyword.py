@@ -32,7 +32,7 @@ STEM = {
     "depthwise_stride": [1, 2],
 }
 SIZES = {
-    "keyword": dict(width=48, blocks=5, heads=4, hidden=96),
+    "keyword": dict(width=48, blocks=4, heads=4, hidden=96),
     "keyword-small": dict(width=32, blocks=6, heads=4, hidden=64),
 }
 WINDOW = 64  # frames that a token attends to
@@ -54,6 +54,16 @@ def describe(options, features: int, labels: list[str]) -> Shape:
     )
 
 
+def load_trained(folder: Path, shape: Shape) -> CausalTransformer:
+    """A model already trained, of any size, for the same words and the same rate of tokens."""
+    model, _ = load(folder / "float.safetensors")
+    if model.shape.labels != shape.labels:
+        raise SystemExit(f"{folder} knows {', '.join(model.shape.labels)}, not {', '.join(shape.labels)}")
+    if model.shape.pool != shape.pool:
+        raise SystemExit(f"{folder} makes its tokens at another rate: see --token")
+    return model
+
+
 class Teachers:
     """Models already trained: what they think of a second is a softer truth than its label.
 
@@ -66,11 +76,7 @@ class Teachers:
     def __init__(self, folders: list[Path], shape: Shape, stretch: float, compile: bool):
         self.models, self.stretch = [], stretch
         for folder in folders:
-            model, _ = load(folder / "float.safetensors")
-            if model.shape.labels != shape.labels:
-                raise SystemExit(f"{folder} knows {', '.join(model.shape.labels)}, not {', '.join(shape.labels)}")
-            if model.shape.pool != shape.pool:
-                raise SystemExit(f"{folder} makes its tokens at another rate; teacher and pupil must agree in --token")
+            model = load_trained(folder, shape)
             self.models.append((model, torch.compile(model, dynamic=False) if compile else model))
 
     @torch.no_grad()
@@ -133,10 +139,11 @@ def train(options):
     torch.manual_seed(options.seed)
     clips = Clips(options.cache, options.keywords, options.synthetic, options.seed)
     validation = Validation(options.cache, clips.labels)
-    model = CausalTransformer(describe(options, clips.features.shape[2], clips.labels))
+    shape = describe(options, clips.features.shape[2], clips.labels)
+    model = load_trained(options.start, shape).train() if options.start else CausalTransformer(shape)
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(AVERAGING), use_buffers=True)
     compiled = torch.compile(model, dynamic=False) if options.compile else model
-    teachers = Teachers(options.teacher, model.shape, options.stretch, options.compile)
+    teachers = Teachers(options.teacher, shape, options.stretch, options.compile)
     optimizer = torch.optim.AdamW(model.parameter_groups(0.05), options.rate, betas=(0.9, 0.98), fused=True)
     composer = Composer(SECONDS, options.token // 10, len(clips.labels), clips.noise, options.seed)
     first, history = 0, []
@@ -205,15 +212,16 @@ def main():
     parser.add_argument("--models", type=Path, default=features.ROOT / "models")
     parser.add_argument("--name", default="keyword", help="folder under models")
     parser.add_argument("--size", choices=SIZES, help="by default the size named like the model, else keyword")
-    parser.add_argument("--epochs", type=int, default=60)
+    parser.add_argument("--epochs", type=int, default=32)
     parser.add_argument("--rate", type=float, default=3e-3, help="learning rate of the plateau")
     parser.add_argument("--warmup", type=float, default=0.03, help="share of the epochs")
-    parser.add_argument("--decay", type=float, default=0.5, help="share of the epochs")
+    parser.add_argument("--decay", type=float, default=0.7, help="share of the epochs")
     parser.add_argument("--batch", type=int, default=129, help="clips per step")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--teacher", type=Path, nargs="*", default=[], help="folders of trained models to learn from as well")
     parser.add_argument("--stretch", type=float, default=1.0, help="makes timid teachers surer: a factor on their scores")
+    parser.add_argument("--start", type=Path, help="folder of a trained model to go on from")
     parser.add_argument("--resume", type=Path, help="checkpoint of the plateau to go on from")
     parser.add_argument("--token", type=int, choices=(20, 40), default=40, help="milliseconds from one token to the next")
     parser.add_argument("--stem", action=argparse.BooleanOptionalAction, default=True, help="convolve before the blocks")
