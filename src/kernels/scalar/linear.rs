@@ -8,10 +8,9 @@
 //! (P·X + 2¹⁵) >> 16 is b₀x₀ + b₁x₁ exactly. `bake` has proved that the sums stay below 2²³. Of four columns, the first shares
 //! a word with the third and the second with the fourth: with 128 added to each, masks part the bytes of a word so.
 
-use microformer_packed::{GROUP, LANES, Layout, Linear};
+use microformer_packed::{Layout, Linear};
 
-use super::chip::{expand_fours, requantize, to_bytes, to_stream};
-use crate::arith::{saturate_i8, saturate_i16};
+use super::chip::{expand_fours, to_bytes, to_stream};
 
 /// The order of weights that these kernels eat.
 pub const LAYOUT: Layout = if cfg!(armv6m) { Layout::WideInTwos } else { Layout::Wide };
@@ -19,34 +18,18 @@ pub const LAYOUT: Layout = if cfg!(armv6m) { Layout::WideInTwos } else { Layout:
 /// All rows of one token: expanded activations, the matrix and its end, results, columns.
 pub type Rows<T> = unsafe extern "C" fn(*const u32, *const u32, *const u32, *mut T, usize);
 
-/// Puts a requantised sum into its place.
-type Store<T> = fn(i32, &mut T);
-
 /// `output = saturate(W · input + bias)`, 8 bits. `expanded` holds `columns / 2` words.
 pub fn linear(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [i8]) {
-    run(matrix, input, expanded, output, (to_bytes(matrix.columns), |value, result| *result = saturate_i8(value)));
+    run(matrix, input, expanded, output, to_bytes(matrix));
 }
 
 /// `stream += W · input + bias`, 16 bits, saturating twice: the delta, then the sum. `expanded` as for [`linear`].
 pub fn linear_add(matrix: &Linear, input: &[i8], expanded: &mut [u32], stream: &mut [i16]) {
-    run(
-        matrix,
-        input,
-        expanded,
-        stream,
-        (to_stream(matrix.columns), |value, result| {
-            *result = result.saturating_add(saturate_i16(value));
-        }),
-    );
+    run(matrix, input, expanded, stream, to_stream(matrix));
 }
 
-fn run<T>(
-    matrix: &Linear,
-    input: &[i8],
-    expanded: &mut [u32],
-    output: &mut [T],
-    (multiply, store): (Rows<T>, Store<T>),
-) {
+/// `multiply` is the chip's loop for this matrix.
+fn run<T>(matrix: &Linear, input: &[i8], expanded: &mut [u32], output: &mut [T], multiply: Rows<T>) {
     let (rows, columns) = (matrix.rows, matrix.columns);
     let packed = matrix.packed.as_ptr_range();
     let fits = (rows | columns | input.as_ptr().addr() | output.as_ptr().addr()).is_multiple_of(4)
@@ -57,11 +40,7 @@ fn run<T>(
     if !fits {
         return;
     }
-    let is_large = is_large(matrix);
     let mut one = |token: &[i8], results: &mut [T]| {
-        if is_large {
-            return multiply_large(matrix, token, results, store);
-        }
         expand(token, expanded);
         // SAFETY: `columns / 2` words are expanded, the matrix has the words of `rows` rows, `results` are as many values
         // and start on a word: all checked above and below; and the loop is one for as many columns.
@@ -87,31 +66,5 @@ pub fn expand(token: &[i8], expanded: &mut [u32]) {
     if fits && !token.is_empty() {
         // SAFETY: just checked.
         unsafe { expand_fours(token.as_ptr(), expanded.as_mut_ptr(), token.len()) };
-    }
-}
-
-/// Does a matrix for a Cortex-M3 have multipliers too large for its loop? Packing says so in the highest bit of all.
-pub fn is_large(matrix: &Linear) -> bool {
-    !cfg!(armv6m) && matrix.packed.last().is_some_and(|&multiplier| (multiplier as i32) < 0)
-}
-
-/// One token of such a matrix, whose outputs are half as fine as the products of its weights, or finer.
-#[inline(never)]
-fn multiply_large<T>(matrix: &Linear, token: &[i8], results: &mut [T], store: Store<T>) {
-    let groups = matrix.packed.chunks_exact(LAYOUT.group_words(matrix.columns).max(1));
-    for (group, results) in groups.zip(results.chunks_exact_mut(GROUP)) {
-        let words = group.get(GROUP..group.len().saturating_sub(GROUP)).unwrap_or_default();
-        let multipliers = group.iter().skip(GROUP + words.len());
-        for (row, ((&bias, &multiplier), result)) in group.iter().zip(multipliers).zip(results).enumerate() {
-            let mut sum = bias as i32;
-            let (fours, _) = token.as_chunks::<LANES>();
-            let pairs = fours.iter().flat_map(|&[first, second, third, fourth]| [[first, third], [second, fourth]]);
-            for (&word, [upper, lower]) in words.iter().skip(row).step_by(GROUP).zip(pairs) {
-                let low = i32::from(word as i16);
-                let high = (word as i32).wrapping_sub(low) >> 16;
-                sum += i32::from(upper) * high + i32::from(lower) * low;
-            }
-            store(requantize(sum << 8, multiplier as i32 & i32::MAX), result);
-        }
     }
 }

@@ -2,8 +2,8 @@
 
 use microformer_packed::{Bits, FOUR_OFFSET, Linear};
 
-use super::chip::{four_to_bytes, four_to_stream};
-use super::linear::{LAYOUT, expand, is_large};
+use super::chip::{four_to_bytes, four_to_stream, is_large};
+use super::linear::{LAYOUT, expand};
 
 /// All rows of one token: expanded activations, the matrix and its end, results, columns, and 8 · the sum of activations.
 type Rows<T> = unsafe extern "C" fn(*const u32, *const u32, *const u32, *mut T, usize, i32);

@@ -13,6 +13,8 @@
 
 use core::arch::naked_asm;
 
+use microformer_packed::Linear;
+
 use super::super::linear::Rows;
 
 /// Four activations become two words: r5 is the mask, r6 the offsets of bytes, r7 those of words.
@@ -395,12 +397,12 @@ rows_to_stream!(rows_to_stream_of_many, "cmp r1, r9\nbne 8f");
 /// The longest row whose chain is run once.
 const SHORT: usize = 64;
 
-/// The loop for rows of so many columns.
-pub fn to_bytes(columns: usize) -> Rows<i8> {
-    if columns <= SHORT { rows_to_bytes } else { rows_to_bytes_of_many }
+/// The loop for a matrix.
+pub fn to_bytes(matrix: &Linear) -> Rows<i8> {
+    if matrix.columns <= SHORT { rows_to_bytes } else { rows_to_bytes_of_many }
 }
 
 /// Likewise, into the stream.
-pub fn to_stream(columns: usize) -> Rows<i16> {
-    if columns <= SHORT { rows_to_stream } else { rows_to_stream_of_many }
+pub fn to_stream(matrix: &Linear) -> Rows<i16> {
+    if matrix.columns <= SHORT { rows_to_stream } else { rows_to_stream_of_many }
 }

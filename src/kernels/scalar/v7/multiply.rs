@@ -1,10 +1,12 @@
 //! The loops for ARMv7-M: four rows at a time, `MLA` and `ADD … ASR #16` for every two products.
 //!
-//! A group in the stream is `[bias; 4]`, the words, `[multiplier; 4]`. The chain takes 64 columns, six at a time as far as that
+//! A group in the stream is `[bias; 4]`, the words, `[multiplier; 4]`. A chain takes up to 64 columns, six at a time as far as that
 //! goes, because there are registers for three words of activations. It is entered in the middle: a width that is no multiple
 //! of 64 costs one or two jumps a group, not a loop for the rest.
 
 use core::arch::naked_asm;
+
+use microformer_packed::Linear;
 
 use super::super::linear::Rows;
 
@@ -103,6 +105,30 @@ macro_rules! requantize_four {
     };
 }
 
+/// [`requantize_four`] with multipliers that are as large as they are, but for their highest bit.
+macro_rules! requantize_large {
+    () => {
+        "ldmia.w r1!, {{r6-r9}}
+         lsl.w r2, r2, #8
+         lsl.w r3, r3, #8
+         lsl.w r4, r4, #8
+         lsl.w r5, r5, #8
+         bic r6, r6, #0x80000000
+         bic r7, r7, #0x80000000
+         bic r8, r8, #0x80000000
+         bic r9, r9, #0x80000000
+         smull r6, r2, r2, r6
+         smull r7, r3, r3, r7
+         smull r8, r4, r4, r8
+         smull r9, r5, r5, r9
+         add r2, r2, r6, lsr #31
+         add r3, r3, r7, lsr #31
+         add r4, r4, r8, lsr #31
+         add r5, r5, r9, lsr #31
+         "
+    };
+}
+
 /// Four values of 8 bits become the bytes of the first; −128 becomes −127. Uses the second.
 macro_rules! pack_bytes {
     ($first:literal, $second:literal, $third:literal, $fourth:literal) => {
@@ -120,9 +146,9 @@ macro_rules! pack_bytes {
 }
 pub(super) use pack_bytes;
 
-/// All rows of one token: `$store` takes the requantised sums r2–r5 to the place r12, which it advances.
+/// All rows of one token, in a chain of `$threes` times six columns and four more: `$store` takes the requantised sums r2–r5 to the place r12, which it advances.
 macro_rules! rows {
-    ($name:ident, $output:ty, $store:expr) => {
+    ($name:ident, $output:ty, $threes:literal, $requantize:expr, $store:expr) => {
         /// All rows of one token. `end` is the end of `packed`.
         ///
         /// # Safety
@@ -144,7 +170,7 @@ macro_rules! rows {
                 // Pairs of columns in the first run of the chain.
                 "lsrs r4, r4, #1",
                 "subs r4, #1",
-                "and r4, r4, #31",
+                "and r4, r4, #{last}",
                 "adds r4, #1",
                 // They are threes, of 112 bytes, behind twos of which there are 0, 2 or 1.
                 "movs r6, #3",
@@ -165,7 +191,7 @@ macro_rules! rows {
                 "cmp r8, #1",
                 "it ne",
                 "addne r10, #76",
-                "cmp r4, #32",
+                "cmp r4, #{pairs}",
                 "it eq",
                 "adreq.w r10, 3f",
                 "orr r10, r10, #1",
@@ -177,7 +203,7 @@ macro_rules! rows {
                 "strd r5, r9, [sp, #16]",
                 // The carry says for all groups whether the chain must be run again; nothing below changes it.
                 "subs r5, r5, r0",
-                "cmp r5, #129",
+                "cmp r5, #{bytes} + 1",
                 "ldmia.w r1!, {{r2-r5}}",
                 "bx r10",
                 ".p2align 2",
@@ -188,7 +214,7 @@ macro_rules! rows {
                 ".p2align 2",
                 "3:",
                 two_pairs!(),
-                ".rept 10",
+                ".rept {threes}",
                 "ldmia.w r0!, {{r10-r12}}",
                 two_columns!("r10"),
                 two_columns!("r11"),
@@ -197,7 +223,7 @@ macro_rules! rows {
                 "4:",
                 "bcs 6f",
                 "7:",
-                requantize_four!(),
+                $requantize,
                 "ldm sp, {{r0, r10-r12}}",
                 $store,
                 "str r12, [sp, #12]",
@@ -213,6 +239,10 @@ macro_rules! rows {
                 "teq r0, r10",
                 "bne.w 3b",
                 "b 7b",
+                threes = const $threes,
+                pairs = const 2 + 3 * $threes,
+                last = const 1 + 3 * $threes,
+                bytes = const 4 * (2 + 3 * $threes),
             )
         }
     };
@@ -257,15 +287,24 @@ macro_rules! store_stream {
 }
 pub(super) use {requantize_four, store_bytes, store_stream, two_columns};
 
-rows!(rows_to_bytes, i8, store_bytes!());
-rows!(rows_to_stream, i16, store_stream!());
+rows!(rows_to_bytes, i8, 10, requantize_four!(), store_bytes!());
+rows!(rows_to_stream, i16, 10, requantize_four!(), store_stream!());
 
-/// The loop for rows of any length.
-pub fn to_bytes(_columns: usize) -> Rows<i8> {
-    rows_to_bytes
+// Few matrices have outputs as fine as this, and those are small: a short chain does.
+rows!(rows_to_bytes_of_large, i8, 2, requantize_large!(), store_bytes!());
+rows!(rows_to_stream_of_large, i16, 2, requantize_large!(), store_stream!());
+
+/// The loop for a matrix.
+pub fn to_bytes(matrix: &Linear) -> Rows<i8> {
+    if is_large(matrix) { rows_to_bytes_of_large } else { rows_to_bytes }
 }
 
 /// Likewise, into the stream.
-pub fn to_stream(_columns: usize) -> Rows<i16> {
-    rows_to_stream
+pub fn to_stream(matrix: &Linear) -> Rows<i16> {
+    if is_large(matrix) { rows_to_stream_of_large } else { rows_to_stream }
+}
+
+/// Does a matrix have multipliers too large to be 256 times as large? Packing says so in the highest bit of all.
+pub fn is_large(matrix: &Linear) -> bool {
+    matrix.packed.last().is_some_and(|&multiplier| (multiplier as i32) < 0)
 }
