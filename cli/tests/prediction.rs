@@ -14,7 +14,7 @@ use support::{folder, json, success, write_model};
 const TOLERANCE: f64 = 0.10;
 
 /// Shapes that differ in everything that costs: name, input, embed, width, blocks, heads, hidden, window, and the rest.
-const SHAPES: [(&str, &str); 12] = [
+const SHAPES: [(&str, &str); 15] = [
     (
         "wide",
         r#""input":{"features":12},"embed":{"kind":"linear"},"width":64,"blocks":2,"heads":4,"hidden":256,"window":49,"positions":"alibi","norm":"layer","norm_first":true,"activation":"gelu","pool":{"kind":"last"}"#,
@@ -62,6 +62,18 @@ const SHAPES: [(&str, &str); 12] = [
     (
         "bytes",
         r#""input":{"tokens":256},"embed":{"kind":"table"},"width":64,"blocks":3,"heads":4,"hidden":128,"window":96,"positions":"none","norm":"layer","norm_first":true,"activation":"relu","pool":{"kind":"each"}"#,
+    ),
+    (
+        "single",
+        r#""input":{"features":4},"embed":{"kind":"linear"},"width":96,"blocks":2,"heads":1,"hidden":200,"window":64,"positions":"sinusoidal","context":64,"norm":"layer","norm_first":false,"final_norm":false,"activation":"relu","pool":{"kind":"mean","tokens":0}"#,
+    ),
+    (
+        "patches",
+        r#""input":{"features":40},"embed":{"kind":"linear","frames":5,"stride":2},"width":12,"blocks":2,"heads":1,"hidden":41,"window":31,"positions":"none","norm":"layer","norm_first":true,"activation":"silu","pool":{"kind":"mean","tokens":5}"#,
+    ),
+    (
+        "axes",
+        r#""input":{"features":6},"embed":{"kind":"linear","frames":16,"stride":8},"width":32,"blocks":2,"heads":4,"hidden":64,"window":32,"positions":"alibi","norm":"rms","norm_first":false,"activation":"gelu","convolution":5,"pool":{"kind":"mean","tokens":0}"#,
     ),
 ];
 

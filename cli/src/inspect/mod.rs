@@ -71,7 +71,7 @@ const OTHER_RAM: usize = 256;
 const STEP_STACK: usize = 1536;
 
 /// Flash of the engine's code and the runtime.
-const CODE: usize = 35 * 1024;
+const CODE: usize = 39 * 1024;
 const FRONT_END_CODE: usize = 11 * 1024;
 
 pub fn run(arguments: &Arguments) -> Result<()> {

@@ -21,6 +21,8 @@ pub struct Units {
     pub head: f64,
     pub key: f64,
     pub attention_mac: f64,
+    /// Multiplications with keys of a head that is longer than the loops of M0 and M3 take.
+    pub long_head_mac: f64,
     /// Values that go through a table.
     pub activation: f64,
     /// Places of a depthwise kernel, and its multiplications.
@@ -37,6 +39,9 @@ pub struct Units {
     pub step: f64,
     pub block: f64,
 }
+
+/// Values of the longest head that the loops of M0 and M3 take; a longer one goes a plain way.
+const LONG_HEAD: usize = 64;
 
 /// A layer with what it does and holds.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -131,6 +136,9 @@ fn attention(model: &Model, index: usize, block: &Block) -> LayerWork {
     layer.units.head = attention.heads as f64;
     layer.units.key = keys as f64;
     layer.units.attention_mac = 2.0 * macs as f64;
+    if attention.head_len > LONG_HEAD {
+        layer.units.long_head_mac = macs as f64;
+    }
     layer.flash_bytes += 4 * attention.slopes.len();
     layer.linear(&attention.output, 1);
     if let Some(exit) = &block.attention_exit {
@@ -170,11 +178,13 @@ fn head(model: &Model) -> LayerWork {
 
 impl Units {
     /// All of them, in the order of their names.
-    pub fn values(&self) -> [f64; 21] {
+    pub fn values(&self) -> [f64; 22] {
         let Self {
             matrix, group, mac, expanded, unpacked, norm, norm_value, rescaled, head, key, attention_mac, ..
         } = *self;
-        let Self { activation, filter, tap, shifted, gathered, stream, pooled, frame, step, block, .. } = *self;
+        let Self {
+            long_head_mac, activation, filter, tap, shifted, gathered, stream, pooled, frame, step, block, ..
+        } = *self;
         [
             matrix,
             group,
@@ -187,6 +197,7 @@ impl Units {
             head,
             key,
             attention_mac,
+            long_head_mac,
             activation,
             filter,
             tap,
