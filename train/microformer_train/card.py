@@ -1,6 +1,8 @@
 """The figures of a keyword model in, its card out: `models/NAME/card.md`."""
 
 import json
+import shlex
+import sys
 from pathlib import Path
 
 from .export import load
@@ -46,17 +48,13 @@ Google Speech Commands v0.01 (Pete Warden, 2017), CC BY 4.0, official partition,
 """
 
 
-def write(folder: Path, options):
+def write(folder: Path):
     _, shape = load(folder / "float.safetensors")
     training = json.loads((folder / "training.json").read_text())
     figures = json.loads((folder / "validation.json").read_text())
     embed = shape["embed"]
     convolved = embed["kind"] == "convolution"
     taught = ", ".join(training["teachers"])
-    command = f"python -m microformer_train.keyword --data ../shared/data/speech_commands --name {folder.name}"
-    command += f" --epochs {options.epochs} --decay {options.decay} --seed {options.seed}"
-    if taught:
-        command += f" --stretch {options.stretch} --teacher " + " ".join(str(path) for path in options.teacher)
     text = CARD.format(
         name=folder.name,
         classes=len(shape["labels"]),
@@ -70,7 +68,7 @@ def write(folder: Path, options):
         seed=training["seed"],
         teachers=f"; taught by {taught}" if taught else "",
         rows="\n".join(f"| {ROWS[name]} | {value} |" for name, value in figures.items()),
-        command=command,
+        command=shlex.join(("python", "-m", "microformer_train.keyword", *sys.argv[1:])),
         **{key: shape[key] for key in ("width", "blocks", "heads", "hidden", "convolution", "window")},
     )
     (folder / "card.md").write_text(text)

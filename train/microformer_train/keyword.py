@@ -234,7 +234,7 @@ def main():
     train(options)
     folder = options.models / options.name
     evaluate.judge(folder, options.data, options.cache)
-    card.write(folder, options)
+    card.write(folder)
 
 
 if __name__ == "__main__":
