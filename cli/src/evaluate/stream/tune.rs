@@ -38,16 +38,19 @@ pub fn choose(runs: &[Vec<Found>], labels: &[usize], allowed: f64) -> Vec<usize>
     let mut words: Vec<Word> = labels.iter().map(|&label| Word::of(runs, label)).collect();
     expect(&mut words);
     let last = runs.len() - 1;
+    let all = Word::all(&words);
+    let common = prices().map(|price| all.best(0..=last, price)).find(|&index| all.false_alarms[index] <= allowed);
+    let common = common.unwrap_or(last);
+    let near = common.saturating_sub(REACH)..=(common + REACH).min(last);
+    let choices = prices().map(|price| words.iter().map(|word| word.best(near.clone(), price)).collect::<Vec<_>>());
     let expected =
         |choice: &Vec<usize>| -> f64 { words.iter().zip(choice).map(|(word, &index)| word.false_alarms[index]).sum() };
-    let common = (0..last).find(|&index| expected(&vec![index; words.len()]) <= allowed).unwrap_or(last);
-    let near = common.saturating_sub(REACH)..=(common + REACH).min(last);
-    // The price of a false alarm, in words heard, rises until few enough are expected.
-    let choices = (-40..160).map(|power| {
-        let price = (f64::from(power) / 16.0).exp2();
-        words.iter().map(|word| word.best(near.clone(), price)).collect::<Vec<_>>()
-    });
     choices.into_iter().find(|choice| expected(choice) <= allowed).unwrap_or(vec![common; words.len()])
+}
+
+/// The price of a false alarm, in words heard: it rises until few enough are expected.
+fn prices() -> impl Iterator<Item = f64> {
+    (-40..160).map(|power| (f64::from(power) / 16.0).exp2())
 }
 
 impl Word {
@@ -62,6 +65,15 @@ impl Word {
             gain: runs.iter().map(|run| count(run, right) - count(run, wrong)).collect(),
             false_alarms: runs.iter().map(|run| count(run, alarm)).collect(),
         }
+    }
+
+    /// What one threshold for all words brings.
+    fn all(words: &[Self]) -> Self {
+        let sum = |values: fn(&Self) -> &Vec<f64>| {
+            let count = words.first().map_or(0, |word| values(word).len());
+            (0..count).map(|index| words.iter().map(|word| values(word)[index]).sum()).collect()
+        };
+        Self { gain: sum(|word| &word.gain), false_alarms: sum(|word| &word.false_alarms) }
     }
 
     /// The one of `thresholds` with the largest gain at a price for each false alarm; the highest of those that are equal.
