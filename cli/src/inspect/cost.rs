@@ -44,7 +44,7 @@ const DSP: Prices = Prices {
     block: 266.5,
 };
 
-/// From the layers of 12 models on mps2-an385, and the bench's matrix of 4-bit weights; the worst is 1.0 % off.
+/// From the layers of 12 models on mps2-an385, and the bench's matrix of 4-bit weights; the worst of 15 is 2.0 % off.
 const M3: Prices = Prices {
     matrix: 37.28,
     group: 32.8,
