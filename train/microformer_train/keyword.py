@@ -55,13 +55,16 @@ def describe(options, features: int, labels: list[str]) -> Shape:
 
 
 def load_trained(folder: Path, shape: Shape) -> CausalTransformer:
-    """A model already trained, of any size, for the same words and the same rate of tokens."""
+    """A model already trained, of any size and any rate of tokens, for the same words."""
     model, _ = load(folder / "float.safetensors")
     if model.shape.labels != shape.labels:
         raise SystemExit(f"{folder} knows {', '.join(model.shape.labels)}, not {', '.join(shape.labels)}")
-    if model.shape.pool != shape.pool:
-        raise SystemExit(f"{folder} makes its tokens at another rate: see --token")
     return model
+
+
+def answers(model: CausalTransformer, pooled: Tensor, batch: Batch) -> Tensor:
+    """(seconds, labels): what the model says at the end of every second, after its last whole token."""
+    return pooled[:, [end // model.shape.stride - 1 for end in batch.ends]].flatten(0, 1)
 
 
 class Teachers:
@@ -83,14 +86,14 @@ class Teachers:
     def judge(self, batch: Batch) -> Tensor:
         """(seconds, labels): probabilities at the temperature."""
         model, forward = self.models[int(torch.randint(len(self.models), ()))]
-        scores = model.pool(forward(batch.frames))[:, batch.ends].flatten(0, 1)
+        scores = answers(model, model.pool(forward(batch.frames)), batch)
         return (scores * self.stretch / self.TEMPERATURE).softmax(-1)
 
 
 def loss_of(model: CausalTransformer, scores: Tensor, batch: Batch, teachers: Teachers) -> Tensor:
     """The right class at the end of every second; at every token no keyword of which nothing was said."""
     pooled = model.pool(scores)
-    seconds = pooled[:, batch.ends].flatten(0, 1)
+    seconds = answers(model, pooled, batch)
     # Smoothed labels make right and wrong words equally sure, and then no threshold tells them apart in a stream; teachers
     # smooth where there is doubt, and only there.
     words = F.cross_entropy(seconds, batch.labels.flatten(), label_smoothing=0.0 if teachers.models else 0.05)
@@ -140,7 +143,7 @@ def train(options):
     clips = Clips(options.cache, options.keywords, options.synthetic, options.seed)
     validation = Validation(options.cache, clips.labels)
     shape = describe(options, clips.features.shape[2], clips.labels)
-    model = load_trained(options.start, shape).train() if options.start else CausalTransformer(shape)
+    model = CausalTransformer(shape)
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(AVERAGING), use_buffers=True)
     compiled = torch.compile(model, dynamic=False) if options.compile else model
     teachers = Teachers(options.teacher, shape, options.stretch, options.compile)
@@ -221,9 +224,8 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--teacher", type=Path, nargs="*", default=[], help="folders of trained models to learn from as well")
     parser.add_argument("--stretch", type=float, default=1.0, help="makes timid teachers surer: a factor on their scores")
-    parser.add_argument("--start", type=Path, help="folder of a trained model to go on from")
     parser.add_argument("--resume", type=Path, help="checkpoint of the plateau to go on from")
-    parser.add_argument("--token", type=int, choices=(20, 40), default=40, help="milliseconds from one token to the next")
+    parser.add_argument("--token", type=int, choices=(20, 40), default=20, help="milliseconds from one token to the next")
     parser.add_argument("--stem", action=argparse.BooleanOptionalAction, default=True, help="convolve before the blocks")
     parser.add_argument("--synthetic", action=argparse.BooleanOptionalAction, default=True, help="synthetic speech too")
     parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=True, help="torch.compile, needs g++")

@@ -49,6 +49,12 @@ class Shape:
         if self.positions in ("learned", "sinusoidal") and self.context < 1:
             raise ValueError(f"{self.positions} positions need a context: the longest sequence, in tokens")
 
+    @property
+    def stride(self) -> int:
+        """Frames from one token to the next."""
+        stride = self.embed.get("stride", 1)
+        return stride if isinstance(stride, int) else stride[0]
+
 
 class LinearEmbed(nn.Linear):
     """`frames` frames, side by side and oldest first, through one matrix; a token every `stride` frames."""

@@ -28,7 +28,7 @@ def normalize(features: Tensor) -> Tensor:
 class Batch:
     frames: Tensor  # (streams, frames, features), normalised
     labels: Tensor  # (streams, seconds)
-    ends: list[int]  # the token after which each second is judged
+    ends: list[int]  # how many frames each second is judged after
     possible: Tensor  # (streams, tokens, classes): true where a part of the class lies in the pool, and for all but keywords
 
 
@@ -106,7 +106,7 @@ class Composer:
         phase = int(torch.randint(stride, (), generator=self.random))
         # In a stream the word may lie anywhere in the pool: some batches are judged a little before the second is over.
         early = int(torch.randint(-latest, latest + 1, (), generator=self.random).clamp(min=0))
-        ends = [(second * SECOND + FRAMES - phase) // stride - 1 - early for second in range(self.seconds)]
+        ends = [((second * SECOND + FRAMES - phase) // stride - early) * stride for second in range(self.seconds)]
         # A constant length, so that a compiled model stays compiled.
         frames = self.seconds * SECOND - stride + 1
         return Batch(x[:, phase : phase + frames], labels, ends, self.find_possible(labels, frames // stride, phase))
