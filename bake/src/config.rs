@@ -151,9 +151,9 @@ pub struct Normalize {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decide {
-    /// Tokens whose posteriors are averaged.
+    /// Time over which posteriors are averaged; never more than [`MAX_SMOOTHING`](microformer_packed::MAX_SMOOTHING) tokens.
     #[serde(default = "default_smoothing")]
-    pub smoothing: usize,
+    pub smoothing_ms: u32,
     /// Time after a word in which no other is heard.
     #[serde(default = "default_hold_off")]
     pub hold_off_ms: u32,
@@ -168,7 +168,7 @@ pub struct Decide {
 impl Default for Decide {
     fn default() -> Self {
         Self {
-            smoothing: default_smoothing(),
+            smoothing_ms: default_smoothing(),
             hold_off_ms: default_hold_off(),
             threshold: default_threshold(),
             thresholds: BTreeMap::new(),
@@ -193,8 +193,8 @@ fn default_final_norm() -> bool {
 }
 
 /// Measured with the keyword models: longer means cost a word's length, shorter ones false alarms.
-fn default_smoothing() -> usize {
-    8
+fn default_smoothing() -> u32 {
+    480
 }
 
 fn default_hold_off() -> u32 {

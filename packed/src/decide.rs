@@ -1,7 +1,7 @@
 //! When scores become an event: smoothing, thresholds, hold-off.
 
 /// The longest mean over neighbouring posteriors.
-pub const MAX_SMOOTHING: usize = 8;
+pub const MAX_SMOOTHING: usize = 24;
 
 /// How a stream of scores is turned into events.
 #[derive(Clone, Copy, Debug)]

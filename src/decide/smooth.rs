@@ -3,31 +3,34 @@
 use fixed::types::U1F15;
 use microformer_packed::MAX_SMOOTHING;
 
-/// The last posteriors of every label, and their mean.
+/// The last posteriors of every label, their sum and their mean.
 #[derive(Clone, Debug)]
 pub struct Smooth<const LABELS: usize> {
     ring: [[U1F15; LABELS]; MAX_SMOOTHING],
     slot: usize,
+    sum: [u32; LABELS],
     mean: [U1F15; LABELS],
 }
 
 impl<const LABELS: usize> Smooth<LABELS> {
     #[must_use]
     pub const fn new() -> Self {
-        Self { ring: [[U1F15::ZERO; LABELS]; MAX_SMOOTHING], slot: 0, mean: [U1F15::ZERO; LABELS] }
+        let none = [U1F15::ZERO; LABELS];
+        Self { ring: [none; MAX_SMOOTHING], slot: 0, sum: [0; LABELS], mean: none }
     }
 
-    /// Takes the newest posteriors; returns the mean of the last `len`. Before the start there was nothing: zeros.
+    /// Takes the newest posteriors; returns the mean of the last `len`, which never changes. Before the start there was
+    /// nothing: zeros.
     pub fn step(&mut self, len: usize, newest: &[U1F15; LABELS]) -> &[U1F15; LABELS] {
         let len = len.clamp(1, MAX_SMOOTHING);
+        let mut oldest = [U1F15::ZERO; LABELS];
         if let Some(place) = self.ring.get_mut(self.slot) {
-            *place = *newest;
+            oldest = core::mem::replace(place, *newest);
         }
         self.slot = if self.slot + 1 < len { self.slot + 1 } else { 0 };
-        for (label, mean) in self.mean.iter_mut().enumerate() {
-            let values = self.ring.iter().take(len).filter_map(|posteriors| posteriors.get(label));
-            let sum: u32 = values.map(|value| u32::from(value.to_bits())).sum();
-            *mean = U1F15::from_bits(sum.checked_div(len as u32).unwrap_or(0) as u16);
+        for (((sum, mean), newest), oldest) in self.sum.iter_mut().zip(&mut self.mean).zip(newest).zip(oldest) {
+            *sum = (*sum + u32::from(newest.to_bits())).saturating_sub(u32::from(oldest.to_bits()));
+            *mean = U1F15::from_bits((*sum / len as u32) as u16);
         }
         &self.mean
     }

@@ -1,6 +1,6 @@
 //! What stands around a model that listens: the front end's tables, normalisation, and when scores become events.
 
-use microformer_packed::{Decide, signal::Normalize};
+use microformer_packed::{Decide, MAX_SMOOTHING, signal::Normalize};
 
 use super::{Assembly, leak};
 use crate::{Error, signal::Tables};
@@ -33,7 +33,7 @@ impl Assembly<'_, '_> {
             tables: Box::leak(Box::new(tables)),
             normalize: Normalize { affine: leak(affine) },
             decide: Decide {
-                smoothing: decide.smoothing,
+                smoothing: (decide.smoothing_ms as usize / token_ms).clamp(1, MAX_SMOOTHING),
                 hold_off: (decide.hold_off_ms as usize).div_ceil(token_ms),
                 thresholds: leak(thresholds.collect()),
             },

@@ -112,7 +112,7 @@ impl Config {
         if self.signal.is_none() {
             return wrong("decide", "is for models that listen; this one has no `signal`".into());
         }
-        within("decide.smoothing", decide.smoothing, 1, microformer_packed::MAX_SMOOTHING)?;
+        within("decide.smoothing_ms", decide.smoothing_ms as usize, 0, 60_000)?;
         within("decide.hold_off_ms", decide.hold_off_ms as usize, 0, 60_000)?;
         let named =
             decide.thresholds.iter().map(|(label, threshold)| (format!("decide.thresholds.{label}"), *threshold));

@@ -128,7 +128,7 @@ fn keep_thresholds(config: &mut Config, output: &Path) -> usize {
     let mut decide = config.decide.clone().unwrap_or_default();
     let alike = before.config.labels == config.labels
         && before.config.signal == config.signal
-        && tuned.smoothing == decide.smoothing;
+        && tuned.smoothing_ms == decide.smoothing_ms;
     if !alike || !decide.thresholds.is_empty() {
         return 0;
     }
