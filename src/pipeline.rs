@@ -113,10 +113,11 @@ impl<const WINDOW: usize, const POINTS: usize, const CHANNELS: usize, const WORD
     }
 }
 
-/// Tokens become samples.
+/// Tokens become samples. The mean of n posteriors rises n/2 tokens after the posteriors themselves.
 #[must_use]
 pub fn heard(listener: &Listener, event: decide::Event) -> Heard {
     let decide::Event { label, rise, confidence, .. } = event;
     let sample = |tokens: u64| tokens * listener.samples_per_token() as u64;
-    Heard { label, start: sample((rise + 1).saturating_sub(listener.word())), end: sample(rise + 1), confidence }
+    let end = (rise + 1).saturating_sub(listener.decide.smoothing as u64 / 2);
+    Heard { label, start: sample(end.saturating_sub(listener.word())), end: sample(end), confidence }
 }
