@@ -19,8 +19,8 @@ impl<const LABELS: usize> Smooth<LABELS> {
         Self { ring: [none; MAX_SMOOTHING], slot: 0, sum: [0; LABELS], mean: none }
     }
 
-    /// Takes the newest posteriors; returns the mean of the last `len`, which never changes. Before the start there was
-    /// nothing: zeros.
+    /// Takes the newest posteriors; returns the mean of the last `len`. Before the start there was nothing: zeros. `len` is
+    /// the same at every step, as the sum is kept from one to the next.
     pub fn step(&mut self, len: usize, newest: &[U1F15; LABELS]) -> &[U1F15; LABELS] {
         let len = len.clamp(1, MAX_SMOOTHING);
         let mut oldest = [U1F15::ZERO; LABELS];

@@ -76,8 +76,8 @@ class Teachers:
     TEMPERATURE = 2.0
     SHARE = 0.6  # of the loss
 
-    def __init__(self, folders: list[Path], shape: Shape, stretch: float, compile: bool):
-        self.models, self.stretch = [], stretch
+    def __init__(self, folders: list[Path], shape: Shape, compile: bool):
+        self.models = []
         for folder in folders:
             model = load_trained(folder, shape)
             self.models.append((model, torch.compile(model, dynamic=False) if compile else model))
@@ -87,7 +87,7 @@ class Teachers:
         """(seconds, labels): probabilities at the temperature."""
         model, forward = self.models[int(torch.randint(len(self.models), ()))]
         scores = answers(model, model.pool(forward(batch.frames)), batch)
-        return (scores * self.stretch / self.TEMPERATURE).softmax(-1)
+        return (scores / self.TEMPERATURE).softmax(-1)
 
 
 def loss_of(model: CausalTransformer, scores: Tensor, batch: Batch, teachers: Teachers) -> Tensor:
@@ -146,7 +146,7 @@ def train(options):
     model = CausalTransformer(shape)
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(AVERAGING), use_buffers=True)
     compiled = torch.compile(model, dynamic=False) if options.compile else model
-    teachers = Teachers(options.teacher, shape, options.stretch, options.compile)
+    teachers = Teachers(options.teacher, shape, options.compile)
     optimizer = torch.optim.AdamW(model.parameter_groups(0.05), options.rate, betas=(0.9, 0.98), fused=True)
     composer = Composer(SECONDS, options.token // 10, len(clips.labels), clips.noise, options.seed)
     first, history = 0, []
@@ -223,7 +223,6 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--teacher", type=Path, nargs="*", default=[], help="folders of trained models to learn from as well")
-    parser.add_argument("--stretch", type=float, default=1.0, help="makes timid teachers surer: a factor on their scores")
     parser.add_argument("--resume", type=Path, help="checkpoint of the plateau to go on from")
     parser.add_argument("--token", type=int, choices=(20, 40), default=20, help="milliseconds from one token to the next")
     parser.add_argument("--stem", action=argparse.BooleanOptionalAction, default=True, help="convolve before the blocks")

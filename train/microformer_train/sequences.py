@@ -116,7 +116,8 @@ class Sequences:
 
 
 def build(recipe: Recipe, steps: int, channels: int, classes: list[str]) -> CausalTransformer:
-    """For sequences of at most `steps` steps, where positions are learned."""
+    """`steps` are those of the longest sequence: so many positions are tabulated, where they are."""
+    tabulated = recipe.positions in ("learned", "sinusoidal")
     shape = Shape(
         input={"features": channels},
         labels=classes,
@@ -127,7 +128,7 @@ def build(recipe: Recipe, steps: int, channels: int, classes: list[str]) -> Caus
         window=recipe.window,
         convolution=recipe.convolution,
         positions=recipe.positions,
-        context=0 if recipe.positions == "alibi" else steps // recipe.stride,
+        context=steps // recipe.stride if tabulated else 0,
     )
     return CausalTransformer(shape, recipe.dropout)
 
@@ -135,7 +136,7 @@ def build(recipe: Recipe, steps: int, channels: int, classes: list[str]) -> Caus
 def final_scores(model: CausalTransformer, data: Sequences) -> Tensor:
     """What the engine reports after the last whole patch of each sequence."""
     pooled = model.pool(model(data.x))
-    last = (data.lengths // model.shape.embed["stride"]).clamp(1, pooled.shape[1]) - 1
+    last = (data.lengths // model.shape.stride).clamp(1, pooled.shape[1]) - 1
     return pooled[torch.arange(len(last)), last]
 
 
